@@ -11,20 +11,14 @@
 /* text.c */
 void mm_get(struct mm_call *call);
 void mm_update(struct mm_call *call);
-void mm_touch(struct mm_call *call);
-void mm_arithmetic(struct mm_call *call);
 void mm_delete(struct mm_call *call);
 void mm_flush_all(struct mm_call *call);
-void mm_verbosity(struct mm_call *call);
+void mm_version(struct mm_call *call);
 
 /* meta.c */
 void mm_meta_get(struct mm_call *call);
-void mm_meta_debug(struct mm_call *call);
-
-/* changes.c */
-void mm_meta_set(struct mm_call *call);
 void mm_meta_delete(struct mm_call *call);
-void mm_meta_arithmetic(struct mm_call *call);
+void mm_meta_none(struct mm_call *call);
 
 /* stats.c */
 void mm_stats(struct mm_call *call);

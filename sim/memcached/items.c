@@ -6,21 +6,6 @@
 
 #include "sim/base/memory.h"
 
-/* Bytes of an item's header, and of an item's number, on a machine of 64
- * bits. */
-enum { HEADER = 48, NUMBER = 8 };
-
-size_t mm_item_size(size_t key_len, uint32_t flags, size_t value_len)
-{
-	return HEADER + NUMBER + key_len + 1 + (flags != 0 ? 4 : 0) +
-	       value_len + 2;
-}
-
-int mm_item_fits(size_t key_len, uint32_t flags, size_t value_len)
-{
-	return mm_item_size(key_len, flags, value_len) <= MM_ITEM_MAX;
-}
-
 static struct mm_item **bucket_of(struct mm_items *all, const char *key,
 				  size_t len)
 {
@@ -73,7 +58,7 @@ void mm_items_free(struct mm_items *all, struct mm_item *item)
 
 uint64_t mm_items_next_cas(struct mm_items *all)
 {
-	return all->no_cas ? 0 : ++all->last_cas;
+	return ++all->last_cas;
 }
 
 void mm_items_link(struct mm_items *all, struct mm_item *item)
@@ -122,17 +107,15 @@ void mm_items_clear(struct mm_items *all)
 		mm_items_remove(all, all->oldest);
 }
 
-static int is_flushed(const struct mm_items *all, const struct mm_item *item)
+void mm_items_flush(struct mm_items *all)
 {
-	if (all->flushed_s == 0 || all->flushed_s > all->now_s)
-		return 0;
-	return item->time_s <= all->flushed_s ||
-	       (item->cas != 0 && item->cas < all->flushed_cas);
+	all->flushed_s = all->now_s - 1;
+	all->flushed_cas = mm_items_next_cas(all);
 }
 
 int mm_items_is_over(const struct mm_items *all, const struct mm_item *item)
 {
-	return is_flushed(all, item) ||
+	return item->time_s <= all->flushed_s || item->cas < all->flushed_cas ||
 	       (item->end_s != 0 && item->end_s <= all->now_s);
 }
 

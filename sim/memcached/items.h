@@ -10,7 +10,7 @@
 
 #include "sim/base/bytes.h"
 
-enum { MM_KEY_MAX = 250, MM_ITEM_MAX = 1024 * 1024, MM_BUCKETS = 256 };
+enum { MM_KEY_MAX = 250, MM_BUCKETS = 256 };
 
 struct mm_text {
 	const char *s; /* a zero stands behind the last byte */
@@ -25,10 +25,9 @@ struct mm_item {
 	struct sim_bytes value;
 	uint32_t flags;
 	uint32_t end_s;  /* by the count; 0: never */
-	uint32_t time_s; /* of the link, or of the second fetch on */
+	uint32_t time_s; /* of the link, or of the second fetch */
 	uint64_t cas;
 	int is_fetched, is_active;
-	int is_stale, has_winner; /* of the meta protocol */
 };
 
 struct mm_items {
@@ -36,17 +35,11 @@ struct mm_items {
 	struct mm_item *oldest, *newest;
 	uint32_t now_s;    /* the count */
 	uint64_t last_cas;
-	int no_cas;
-	int64_t room;      /* for so many more items */
-	uint32_t flushed_s; /* flush_all: from that count on, items linked at
-			     * that count or before have ended; 0: never */
+	int64_t room;         /* for so many more items */
+	uint32_t flushed_s;   /* flush_all: items of that count or before have
+			       * ended; 0: no flush */
 	uint64_t flushed_cas; /* ... and items with a smaller number */
 };
-
-/* Bytes of an item in memcached's memory, and whether memcached stores an item
- * of that size. */
-size_t mm_item_size(size_t key_len, uint32_t flags, size_t value_len);
-int mm_item_fits(size_t key_len, uint32_t flags, size_t value_len);
 
 /* A new item, which is not linked.  NULL: no room. */
 struct mm_item *mm_items_alloc(struct mm_items *all, struct mm_text key,
@@ -59,6 +52,9 @@ void mm_items_link(struct mm_items *all, struct mm_item *item);
 /* Unlink and free. */
 void mm_items_remove(struct mm_items *all, struct mm_item *item);
 void mm_items_clear(struct mm_items *all);
+
+/* flush_all: the items have ended, and a number is used up. */
+void mm_items_flush(struct mm_items *all);
 
 uint64_t mm_items_next_cas(struct mm_items *all);
 

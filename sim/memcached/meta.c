@@ -1,152 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meta protocol: requests that leave the items' values alone. */
+/* The meta protocol. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "sim/memcached/commands.h"
-#include "sim/memcached/flags.h"
+
+static int has_key(const struct mm_call *call)
+{
+	if (call->words.n < 2) {
+		mm_reply(call, "ERROR");
+		return 0;
+	}
+	return mm_is_key(call, call->words.v[1]);
+}
 
 /* ---- mg ------------------------------------------------------------------ */
 
-/* Append to the reply, or change the item, as a flag says.  Returns whether the
- * client is told to store the item anew. */
-static int take_flag(const struct mm_call *call, const struct mm_flags *f,
-		     struct mm_item *item, int is_new, struct mm_text word)
+static void put_left(struct sim_bytes *out, const struct mm_items *all,
+		     const struct mm_item *item)
 {
-	const struct mm_items *all = call->items;
-	struct sim_bytes *out = &call->conn->out;
-
-	mm_flags_echo(out, word, call->words.v[1]);
-	switch (*word.s) {
-	case 'T':
-		item->end_s = f->end_s;
-		break;
-	case 'N':
-		if (is_new)
-			item->end_s = f->made_end_s;
-		return is_new;
-	case 'R':
-		return !item->has_winner && !is_new && item->end_s != 0 &&
-		       item->end_s < f->recache_s;
-	case 's':
-		sim_bytes_printf(out, " s%zu", item->value.len);
-		break;
-	case 't':
-		mm_put_left(out, all, item->end_s);
-		break;
-	case 'c':
-		sim_bytes_printf(out, " c%" PRIu64, item->cas);
-		break;
-	case 'f':
-		sim_bytes_printf(out, " f%" PRIu32, item->flags);
-		break;
-	case 'l':
-		sim_bytes_printf(out, " l%" PRIu32, all->now_s - item->time_s);
-		break;
-	case 'h':
-		sim_bytes_printf(out, " h%d", item->is_fetched);
-		break;
-	default:
-		break;
-	}
-	return 0;
+	if (item->end_s == 0)
+		sim_bytes_text_add(out, " t-1");
+	else
+		sim_bytes_printf(out, " t%" PRIu32, item->end_s - all->now_s);
 }
 
-static void put_item(const struct mm_call *call, const struct mm_flags *f,
-		     struct mm_item *item, int is_new)
+static void put_item(const struct mm_call *call, const struct mm_item *item,
+		     int with_value)
 {
 	struct sim_bytes *out = &call->conn->out;
-	int wins = 0;
 
-	if (f->has_value)
+	if (with_value)
 		sim_bytes_printf(out, "VA %zu", item->value.len);
 	else
 		sim_bytes_text_add(out, "HD");
-	for (size_t i = f->first; i < call->words.n; i++)
-		wins |= take_flag(call, f, item, is_new, call->words.v[i]);
-	if (item->has_winner)
-		sim_bytes_text_add(out, " Z");
-	if (item->is_stale)
-		sim_bytes_text_add(out, " X");
-	if (wins || (item->is_stale && !item->has_winner)) {
-		sim_bytes_text_add(out, " W");
-		item->has_winner = 1;
+	for (size_t i = 2; i < call->words.n; i++) {
+		if (*call->words.v[i].s == 't')
+			put_left(out, call->items, item);
+		else if (*call->words.v[i].s == 'c')
+			sim_bytes_printf(out, " c%" PRIu64, item->cas);
 	}
 	sim_bytes_text_add(out, "\r\n");
-	if (!f->has_value)
+	if (!with_value)
 		return;
 	sim_bytes_add(out, sim_bytes_text(&item->value), item->value.len);
 	sim_bytes_text_add(out, "\r\n");
 }
 
+/* "mg KEY [v] [c] [t]", in any order */
 void mm_meta_get(struct mm_call *call)
 {
-	struct mm_flags f;
 	struct mm_item *item;
-	const char *error;
-	int is_new;
+	int with_value = 0;
 
-	if (!mm_flags_may_follow(call,
-				 "CLIENT_ERROR options flags are too long"))
+	if (!has_key(call))
 		return;
-	error = mm_flags_read(call, 2, &f);
-	if (!error && !mm_flags_opaque_fits(call, &f))
-		error = MM_OPAQUE_TOO_LONG;
-	if (error) {
-		mm_reply_error(call, error);
-		return;
-	}
-	item = mm_items_find(call->items, call->words.v[1]);
-	is_new = !item && f.makes;
-	if (is_new)
-		item = mm_items_alloc(call->items, call->words.v[1], 0, 0);
-	if (is_new && item)
-		mm_items_link(call->items, item);
-	if (item)
-		put_item(call, &f, item, is_new);
-	else if (!f.is_silent)
-		mm_flags_put_line(call, "EN", &f);
-	if (item && !f.is_look)
-		mm_items_fetched(call->items, item);
-}
+	for (size_t i = 2; i < call->words.n; i++) {
+		struct mm_text word = call->words.v[i];
 
-/* ---- me ------------------------------------------------------------------ */
-
-/* Sizes of memory grow by a quarter, from 96 on. */
-static unsigned int class_of(size_t size)
-{
-	unsigned int class = 1;
-	size_t most = 96;
-
-	while (size > most) {
-		most = (size_t)((double)most * 1.25);
-		most += (8 - most % 8) % 8;
-		class ++;
-	}
-	return class;
-}
-
-void mm_meta_debug(struct mm_call *call)
-{
-	const struct mm_items *all = call->items;
-	const struct mm_item *item;
-	size_t size;
-
-	if (call->words.n < 2 || call->words.v[1].len > MM_KEY_MAX) {
-		mm_reply_error(call, MM_BAD_FORMAT);
-		return;
+		if (word.len != 1 || !strchr("vct", *word.s)) {
+			mm_reply(call, "CLIENT_ERROR invalid flag");
+			return;
+		}
+		with_value |= *word.s == 'v';
 	}
 	item = mm_items_find(call->items, call->words.v[1]);
 	if (!item) {
-		mm_reply_error(call, "EN");
+		mm_reply(call, "EN");
 		return;
 	}
-	size = mm_item_size(item->key_len, item->flags, item->value.len);
-	sim_bytes_printf(&call->conn->out,
-			 "ME %s exp=%" PRId32 " la=%" PRIu32 " cas=%" PRIu64
-			 " fetch=%s cls=%u size=%zu\r\n",
-			 item->key,
-			 item->end_s == 0 ? -1 :
-					    (int32_t)(all->now_s - item->end_s),
-			 all->now_s - item->time_s, item->cas,
-			 item->is_fetched ? "yes" : "no", class_of(size), size);
+	mm_items_fetched(call->items, item);
+	put_item(call, item, with_value);
+}
+
+/* ---- md, mn -------------------------------------------------------------- */
+
+/* "md KEY [C<number>]" */
+void mm_meta_delete(struct mm_call *call)
+{
+	const struct mm_words *w = &call->words;
+	int has_cas = w->n == 3;
+	struct mm_item *item;
+	uint64_t cas = 0;
+
+	if (!has_key(call))
+		return;
+	if (w->n > 3 || (has_cas && (*w->v[2].s != 'C' ||
+				     !mm_read_u64(w->v[2].s + 1, &cas)))) {
+		mm_reply(call, "CLIENT_ERROR invalid or duplicate flag");
+		return;
+	}
+	item = mm_items_find(call->items, w->v[1]);
+	if (!item) {
+		mm_reply(call, "NF");
+	} else if (has_cas && cas != item->cas) {
+		mm_reply(call, "EX");
+	} else {
+		mm_items_remove(call->items, item);
+		mm_reply(call, "HD");
+	}
+}
+
+void mm_meta_none(struct mm_call *call)
+{
+	mm_reply(call, "MN");
 }

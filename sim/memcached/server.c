@@ -23,15 +23,11 @@ static void begin_run(struct sim_memc *s, struct sim_memc_time now)
 	s->tick_us = now.up_us + SECOND_US;
 }
 
-struct sim_memc *sim_memc_new(const struct sim_memc_options *options,
-			      uint64_t pid, struct sim_memc_time now)
+struct sim_memc *sim_memc_new(uint64_t pid, struct sim_memc_time now)
 {
 	struct sim_memc *s = sim_alloc(sizeof(*s));
 
-	if (options)
-		s->options = *options;
 	s->items.room = INT64_MAX;
-	s->items.no_cas = s->options.no_cas;
 	s->pid = pid;
 	begin_run(s, now);
 	return s;
@@ -70,7 +66,6 @@ struct sim_memc_conn *sim_memc_connect(struct sim_memc *s)
 	struct sim_memc_conn *c = sim_alloc(sizeof(*c));
 
 	c->server = s;
-	c->is_authenticated = !s->options.login;
 	c->next = s->conns;
 	s->conns = c;
 	return c;
@@ -121,7 +116,7 @@ void sim_memc_restart(struct sim_memc *s, struct sim_memc_time now)
 
 void sim_memc_flush(struct sim_memc *s)
 {
-	mm_flush(s, 0);
+	mm_items_flush(&s->items);
 }
 
 /* NULL: no item at all. */

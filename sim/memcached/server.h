@@ -9,10 +9,9 @@
  * reads the connections before the timer rings: the count is then from before
  * the stop.
  *
- * The model has no binary protocol, no keys in base64, no size classes of
- * memory (see sim_memc_set_room()), no eviction by age (see sim_memc_evict()),
- * and not the commands lru, lru_crawler, slabs, watch, extstore and
- * cache_memlimit, nor stats with an argument.
+ * The model has the commands that dlock sends, and get, set, delete and
+ * flush_all: no "noreply", no login, no size classes of memory (see
+ * sim_memc_set_room()), and no eviction by age (see sim_memc_evict()).
  */
 #ifndef DLOCK_SIM_MEMCACHED_SERVER_H
 #define DLOCK_SIM_MEMCACHED_SERVER_H
@@ -30,16 +29,8 @@ struct sim_memc_time {
 	int64_t up_us, wall_us;
 };
 
-/* Zeroed: as Debian starts memcached. */
-struct sim_memc_options {
-	const char *login; /* "user password" that a connection must send
-			    * (-Y), borrowed; or NULL */
-	int no_cas;        /* items have no number (-C) */
-};
-
 /* `pid`: of the first run; each restart adds 1. */
-struct sim_memc *sim_memc_new(const struct sim_memc_options *options,
-			      uint64_t pid, struct sim_memc_time now);
+struct sim_memc *sim_memc_new(uint64_t pid, struct sim_memc_time now);
 void sim_memc_free(struct sim_memc *s);
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -63,8 +54,7 @@ void sim_memc_input(struct sim_memc_conn *c, const void *bytes, size_t len);
 /* Return the bytes for the client; the network takes them out. */
 struct sim_bytes *sim_memc_output(struct sim_memc_conn *c);
 
-/* Whether the server closes the connection after the output: quit, a request of
- * HTTP, a line without an end, or a restart. */
+/* Whether the server closes the connection after the output: a restart. */
 int sim_memc_is_closing(const struct sim_memc_conn *c);
 
 /* ---- Events -------------------------------------------------------------- */

@@ -12,18 +12,14 @@
 enum { MM_AHEAD_S = 60 };
 
 /* How a data block is stored. */
-enum mm_mode { MM_SET, MM_ADD, MM_REPLACE, MM_APPEND, MM_PREPEND, MM_CAS };
+enum mm_mode { MM_SET, MM_ADD, MM_CAS };
 
 /* A request before the data block. */
 struct mm_store {
 	enum mm_mode mode;
-	struct mm_item *item;  /* not linked; NULL: no request */
-	uint64_t cas;          /* of the item, as required; 0: any */
-	size_t len;            /* of the block, with the line end */
-	int is_meta;
-	int is_stale;          /* of "ms": a smaller number will do, too */
-	struct sim_bytes tail; /* of "ms": the reply's "k", "c" and "O...", a
-				* blank ahead of each */
+	struct mm_item *item; /* not linked; NULL: no request */
+	uint64_t cas;         /* of the item, as required by MM_CAS */
+	size_t len;           /* of the block, with the line end */
 };
 
 struct sim_memc_conn {
@@ -31,17 +27,11 @@ struct sim_memc_conn {
 	struct sim_memc_conn *next;
 	struct sim_bytes in, out;
 	struct mm_store store;
-	size_t swallow;       /* so many bytes to come are ignored */
-	size_t login_len;     /* of the login to come, with the line end; 0:
-			       * no login */
-	int is_authenticated;
-	size_t answered;      /* bytes of `out` for replies to earlier input */
-	int is_silent;        /* the request is to have no reply */
+	size_t swallow; /* so many bytes to come are ignored */
 	int is_closing;
 };
 
 struct sim_memc {
-	struct sim_memc_options options;
 	struct mm_items items;
 	struct sim_memc_conn *conns;
 	uint64_t pid;

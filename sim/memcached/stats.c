@@ -17,14 +17,12 @@ static size_t count(const struct mm_items *all)
 void mm_stats(struct mm_call *call)
 {
 	const struct sim_memc *s = call->conn->server;
-	struct sim_bytes *out = &call->conn->out;
 
 	if (call->words.n > 1) {
-		mm_reply(call, mm_word_is(call->words.v[1], "reset") ? "RESET" :
-								       "ERROR");
+		mm_reply(call, "ERROR");
 		return;
 	}
-	sim_bytes_printf(out,
+	sim_bytes_printf(&call->conn->out,
 			 "STAT pid %" PRIu64 "\r\nSTAT uptime %" PRIu32
 			 "\r\nSTAT time %" PRId64 "\r\n"
 			 "STAT version 1.6.18\r\nSTAT pointer_size 64\r\n"

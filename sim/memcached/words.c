@@ -18,7 +18,6 @@ void mm_words_split(struct mm_words *w, char *line)
 		line = next;
 	}
 	w->v[w->n] = (struct mm_text){ "", 0 };
-	w->rest = line;
 }
 
 int mm_word_is(struct mm_text word, const char *text)

@@ -14,7 +14,6 @@ struct mm_words {
 	struct mm_text v[MM_WORDS + 1]; /* behind the last there is an empty
 					 * word */
 	size_t n;
-	char *rest;  /* the line from the first word without room in `v` */
 };
 
 /* Zeroes are written into the line, behind the words. */

@@ -26,7 +26,7 @@ struct sim_model *sim_model_new(enum sim_kind kind, uint64_t seed,
 	if (kind == SIM_REDIS) {
 		m->redis = sim_redis_new(seed);
 	} else {
-		m->memc = sim_memc_new(NULL, 1000 + seed, then);
+		m->memc = sim_memc_new(1000 + seed, then);
 		sim_memc_tick(m->memc, now.up_us);
 	}
 	return m;

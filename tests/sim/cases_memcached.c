@@ -2,9 +2,8 @@
 /*
  * memcached-cases - the cases of memcached's protocol: see tests/sim/files.h.
  *
- * "server" alone is a server as Debian starts it.  "server login" wants the
- * user "lock" with the password "smith", "server nocas" gives items no numbers,
- * and "server small" has little memory and does not evict.
+ * "server" alone is a server as Debian starts it.  "server small" has little
+ * memory and does not evict.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,24 +15,7 @@
 #include "sim/real.h"
 #include "support/check.h"
 
-#define LOGIN "lock smith"
-
 enum { SMALL = 10 }; /* items in the small model, at most */
-
-/* The connection for the begin of each case. */
-static void open_control(struct play_server *s, const char *options)
-{
-	static const char login[] = "set login 0 0 10\r\n" LOGIN "\r\n";
-	struct sim_bytes reply = { 0 };
-
-	s->open(s, PLAY_CONTROL);
-	if (strcmp(options, "login") != 0)
-		return;
-	s->send(s, PLAY_CONTROL, login, strlen(login));
-	CHECK_INT(s->reply(s, PLAY_CONTROL, &reply), ==, 1);
-	CHECK_TEXT(sim_bytes_text(&reply), "STORED");
-	sim_bytes_free(&reply);
-}
 
 /* The items are in the smallest class. */
 static void fill(struct play_server *s)
@@ -119,10 +101,6 @@ static uint64_t model_count(struct play_server *s)
 
 static void model_start(struct play_server *s, const char *options)
 {
-	struct sim_memc_options o = {
-		.login = strcmp(options, "login") == 0 ? LOGIN : NULL,
-		.no_cas = strcmp(options, "nocas") == 0,
-	};
 	struct sim_memc_time now = { model_of(s)->up_us,
 				     INT64_C(1700000000654321) };
 
@@ -130,10 +108,10 @@ static void model_start(struct play_server *s, const char *options)
 		model_close(s, PLAY_CONTROL);
 		sim_memc_free(model_of(s)->memc);
 	}
-	model_of(s)->memc = sim_memc_new(&o, 4711, now);
+	model_of(s)->memc = sim_memc_new(4711, now);
 	if (strcmp(options, "small") == 0)
 		sim_memc_set_room(model_of(s)->memc, SMALL);
-	open_control(s, options);
+	s->open(s, PLAY_CONTROL);
 }
 
 static struct play_count play_model(char *files[], FILE *record)
@@ -179,31 +157,11 @@ static uint64_t real_count(struct play_server *s)
 	return strtoull(at + 12, NULL, 10);
 }
 
-static const char *write_login(void)
-{
-	static char path[128];
-	const char *dir = getenv("TMPDIR");
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/login", dir ? dir : "/tmp");
-	f = fopen(path, "we");
-	if (!f || fputs("lock:smith\n", f) < 0 || fclose(f) != 0)
-		FAIL("cannot write %s", path);
-	return path;
-}
-
 static struct lab_server *start(const char *options)
 {
-	static const char *args[3];
-	struct lab_memcached_options o = { .args = args };
+	struct lab_memcached_options o = { 0 };
 
-	args[0] = args[1] = NULL;
-	if (strcmp(options, "login") == 0) {
-		args[0] = "-Y";
-		args[1] = write_login();
-	} else if (strcmp(options, "nocas") == 0) {
-		args[0] = "-C";
-	} else if (strcmp(options, "small") == 0) {
+	if (strcmp(options, "small") == 0) {
 		o.memory_mb = 2;
 		o.no_evict = true;
 	}
@@ -217,7 +175,7 @@ static void real_start(struct play_server *s, const char *options)
 	real_of(s)->server = start(options);
 	if (!real_of(s)->server)
 		FAIL("%s", lab_errmsg());
-	open_control(s, options);
+	s->open(s, PLAY_CONTROL);
 }
 
 static struct play_count play_real(char *files[], FILE *record)

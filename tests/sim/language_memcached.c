@@ -150,14 +150,12 @@ static void line_of(struct sim_bytes *out, const char *reply)
 
 /* ---- Marks --------------------------------------------------------------- */
 
-/* The word is the number of an item: "c12", "cas=12", or the fourth behind
- * VALUE.  Returns where the digits begin, or NULL. */
+/* The word is the number of an item: "c12", or the fourth behind VALUE.
+ * Returns where the digits begin, or NULL. */
 static const char *number_in(const char *word, int behind_value)
 {
 	if (behind_value == 4 && isdigit((unsigned char)*word))
 		return word;
-	if (strncmp(word, "cas=", 4) == 0)
-		return word + 4;
 	return *word == 'c' && isdigit((unsigned char)word[1]) ? word + 1 :
 								 NULL;
 }
@@ -239,8 +237,7 @@ static void cleaned(struct marks *m, const char *reply)
 
 static int is_probed(const char *reply)
 {
-	return strcmp(reply, "MN\r\n") == 0 ||
-	       strstr(reply, "unauthenticated") != NULL;
+	return strcmp(reply, "MN\r\n") == 0;
 }
 
 static int is_gone(const char *reply)
