@@ -8,12 +8,11 @@
 #include "sim/redis/commands.h"
 
 enum {
-	WRITES = 1,   /* refused by a replica */
-	GROWS = 2,    /* refused by a full server */
-	ALWAYS = 4,   /* while the server loads, too */
-	ANYBODY = 8,  /* before AUTH, too */
-	CLIENTS = 16, /* not for scripts */
-	LISTENS = 32  /* while subscribed, too */
+	WRITES = 1,  /* refused by a replica */
+	GROWS = 2,   /* refused by a full server */
+	ALWAYS = 4,  /* while the server loads, too */
+	CLIENTS = 8, /* not for scripts */
+	LISTENS = 16 /* while subscribed, too */
 };
 
 static const struct command {
@@ -30,7 +29,6 @@ static const struct command {
 	{ "pexpire", 3, WRITES, rm_pexpire },
 	{ "persist", 2, WRITES, rm_persist },
 	{ "pttl", 2, 0, rm_pttl },
-	{ "type", 2, 0, rm_type_of },
 	{ "keys", 2, 0, rm_keys },
 	{ "scan", -2, 0, rm_scan },
 	{ "flushall", -1, WRITES, rm_flushall },
@@ -46,24 +44,20 @@ static const struct command {
 	{ "zrange", -4, 0, rm_zrange },
 	{ "zrangebyscore", -4, 0, rm_zrangebyscore },
 	{ "ping", -1, LISTENS, rm_ping },
-	{ "auth", -2, ALWAYS | ANYBODY | CLIENTS, rm_auth },
 	{ "select", 2, ALWAYS, rm_select },
 	{ "client", -2, ALWAYS | CLIENTS, rm_client },
-	{ "quit", -1, ALWAYS | ANYBODY | CLIENTS | LISTENS, rm_quit },
 	{ "info", -1, ALWAYS, rm_info },
 	{ "time", 1, ALWAYS, rm_time },
 	{ "config", -2, ALWAYS | CLIENTS, rm_config },
 	{ "replicaof", 3, CLIENTS, rm_replicaof },
 	{ "publish", 3, ALWAYS, rm_publish },
 	{ "subscribe", -2, ALWAYS | CLIENTS | LISTENS, rm_subscribe },
-	{ "unsubscribe", -1, ALWAYS | CLIENTS | LISTENS, rm_unsubscribe },
 	{ "eval", -3, CLIENTS, rm_eval },
 	{ "evalsha", -3, CLIENTS, rm_evalsha },
 	{ "script", -2, CLIENTS, rm_script },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-_Static_assert(N_COMMANDS <= RM_COMMANDS_MAX, "sim_redis.calls is too short");
 
 #define OOM "OOM command not allowed when used memory > 'maxmemory'."
 #define READONLY "READONLY You can't write against a read only replica."
@@ -95,36 +89,25 @@ static void fill_slots(void)
 	}
 }
 
-size_t rm_command_find(struct rm_text name)
+static const struct command *find(struct rm_text name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fill_slots);
 	for (size_t at = slot_of(name.s, name.len); slots[at] != 0;
 	     at = (at + 1) % SLOTS) {
-		size_t i = slots[at] - 1u;
+		const struct command *command = &commands[slots[at] - 1];
 
-		if (rm_is(name, commands[i].name))
-			return i;
+		if (rm_is(name, command->name))
+			return command;
 	}
-	return RM_COMMANDS_MAX;
+	return NULL;
 }
 
 static int fits(const struct command *command, size_t argc)
 {
 	return command->arity > 0 ? argc == (size_t)command->arity :
 				    argc >= (size_t)-command->arity;
-}
-
-static int is_denied(const struct rm_call *call, const struct command *command)
-{
-	const char *denied = call->server->denied;
-	char name[68];
-
-	if (!denied)
-		return 0;
-	snprintf(name, sizeof(name), " %s ", command->name);
-	return strstr(denied, name) != NULL;
 }
 
 static void reply_unknown(const struct rm_call *call)
@@ -141,24 +124,12 @@ static void reply_unknown(const struct rm_call *call)
 	sim_bytes_free(&args);
 }
 
-static void run(const struct rm_call *call, size_t at)
-{
-	call->server->calls[at]++;
-	commands[at].run(call);
-}
-
 /* Whether the server, as it is, refuses the command; the reply says why. */
 static int is_refused(const struct rm_call *call, const struct command *command)
 {
 	const struct sim_redis *s = call->server;
-	const char *name = command->name;
 
-	if (is_denied(call, command))
-		rm_reply_error(call->out,
-			       "NOPERM this user has no permissions to run "
-			       "the '%s' command",
-			       name);
-	else if (s->is_full && (command->flags & GROWS))
+	if (s->is_full && (command->flags & GROWS))
 		rm_reply_error(call->out, OOM);
 	else if (s->is_replica && (command->flags & WRITES))
 		rm_reply_error(call->out, READONLY);
@@ -167,7 +138,7 @@ static int is_refused(const struct rm_call *call, const struct command *command)
 			       "ERR Can't execute '%s': only (P|S)SUBSCRIBE / "
 			       "(P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
 			       "allowed in this context",
-			       name);
+			       command->name);
 	else if (s->is_loading && !(command->flags & ALWAYS))
 		rm_reply_error(call->out, "LOADING Redis is loading the "
 					  "dataset in memory");
@@ -178,41 +149,29 @@ static int is_refused(const struct rm_call *call, const struct command *command)
 
 void rm_command_call(const struct rm_call *call)
 {
-	size_t at = rm_command_find(call->argv[0]);
+	const struct command *command = find(call->argv[0]);
 
-	if (at == RM_COMMANDS_MAX)
+	if (!command)
 		reply_unknown(call);
-	else if (!fits(&commands[at], call->argc))
+	else if (!fits(command, call->argc))
 		rm_reply_arity(call);
-	else if (call->server->password.len > 0 &&
-		 !call->conn->is_authenticated &&
-		 !(commands[at].flags & ANYBODY))
-		rm_reply_error(call->out, "NOAUTH Authentication required.");
-	else if (!is_refused(call, &commands[at]))
-		run(call, at);
+	else if (!is_refused(call, command))
+		command->run(call);
 }
 
 void rm_command_call_by_script(const struct rm_call *call, struct rm_run *r)
 {
-	size_t at = rm_command_find(call->argv[0]);
-	const struct command *command;
+	const struct command *command = find(call->argv[0]);
 
-	if (at == RM_COMMANDS_MAX) {
+	if (!command) {
 		rm_reply_error(call->out, "ERR Unknown Redis command called "
 					  "from script");
-		return;
-	}
-	command = &commands[at];
-	if (!fits(command, call->argc)) {
+	} else if (!fits(command, call->argc)) {
 		rm_reply_error(call->out, "ERR Wrong number of args calling "
 					  "Redis command from script");
 	} else if (command->flags & CLIENTS) {
 		rm_reply_error(call->out, "ERR This Redis command is not "
 					  "allowed from script");
-	} else if (is_denied(call, command)) {
-		rm_reply_error(call->out, "ERR The user executing the script "
-					  "can't run this command or "
-					  "subcommand");
 	} else if ((command->flags & WRITES) && call->server->is_replica) {
 		rm_reply_error(call->out, READONLY);
 	} else if ((command->flags & GROWS) && call->server->is_full &&
@@ -220,6 +179,6 @@ void rm_command_call_by_script(const struct rm_call *call, struct rm_run *r)
 		rm_reply_error(call->out, OOM);
 	} else {
 		r->has_written |= (command->flags & WRITES) != 0;
-		run(call, at);
+		command->run(call);
 	}
 }

@@ -11,7 +11,4 @@ void rm_command_call(const struct rm_call *call);
 /* Carry the call out for a script. */
 void rm_command_call_by_script(const struct rm_call *call, struct rm_run *run);
 
-/* The place in the table; RM_COMMANDS_MAX: there is no such command. */
-size_t rm_command_find(struct rm_text name);
-
 #endif

@@ -20,7 +20,6 @@ void rm_exists(const struct rm_call *call);
 void rm_pexpire(const struct rm_call *call);
 void rm_persist(const struct rm_call *call);
 void rm_pttl(const struct rm_call *call);
-void rm_type_of(const struct rm_call *call);
 void rm_keys(const struct rm_call *call);
 void rm_scan(const struct rm_call *call);
 void rm_flushall(const struct rm_call *call);
@@ -44,10 +43,8 @@ void rm_zrangebyscore(const struct rm_call *call);
 
 /* connection.c */
 void rm_ping(const struct rm_call *call);
-void rm_auth(const struct rm_call *call);
 void rm_select(const struct rm_call *call);
 void rm_client(const struct rm_call *call);
-void rm_quit(const struct rm_call *call);
 
 /* info.c */
 void rm_info(const struct rm_call *call);
@@ -58,7 +55,6 @@ void rm_replicaof(const struct rm_call *call);
 /* channels.c */
 void rm_publish(const struct rm_call *call);
 void rm_subscribe(const struct rm_call *call);
-void rm_unsubscribe(const struct rm_call *call);
 
 /* scripts.c */
 void rm_eval(const struct rm_call *call);

@@ -20,34 +20,6 @@ void rm_ping(const struct rm_call *call)
 	}
 }
 
-void rm_auth(const struct rm_call *call)
-{
-	const struct sim_bytes *password = &call->server->password;
-	struct rm_text given = call->argv[call->argc - 1];
-
-	if (call->argc > 3) {
-		rm_reply_syntax(call);
-		return;
-	}
-	if (call->argc == 2 && password->len == 0) {
-		rm_reply_error(call->out,
-			       "ERR AUTH <password> called without any "
-			       "password configured for the default user. Are "
-			       "you sure your configuration is correct?");
-		return;
-	}
-	if ((call->argc == 2 || rm_is(call->argv[1], "default")) &&
-	    (password->len == 0 ||
-	     rm_compare(given, (struct rm_text){ sim_bytes_text(password),
-						 password->len }) == 0)) {
-		call->conn->is_authenticated = 1;
-		rm_reply_status(call->out, "OK");
-		return;
-	}
-	rm_reply_error(call->out, "WRONGPASS invalid username-password pair "
-				  "or user is disabled.");
-}
-
 void rm_select(const struct rm_call *call)
 {
 	int64_t db;
@@ -78,32 +50,13 @@ static void set_name(const struct rm_call *call)
 			return;
 		}
 	}
-	sim_bytes_resize(&call->conn->name, 0);
-	sim_bytes_add(&call->conn->name, name.s, name.len);
 	rm_reply_status(call->out, "OK");
 }
 
 void rm_client(const struct rm_call *call)
 {
-	const struct sim_bytes *name = &call->conn->name;
-
 	if (rm_is(call->argv[1], "SETNAME") && call->argc == 3)
 		set_name(call);
-	else if (rm_is(call->argv[1], "GETNAME") && call->argc == 2) {
-		if (name->len > 0)
-			rm_reply_text(call->out,
-				      (struct rm_text){ sim_bytes_text(name),
-							name->len });
-		else
-			rm_reply_nil(call->out);
-	} else if (rm_is(call->argv[1], "ID") && call->argc == 2)
-		rm_reply_integer(call->out, (int64_t)call->conn->id);
 	else
 		rm_reply_subcommand(call, "CLIENT");
-}
-
-void rm_quit(const struct rm_call *call)
-{
-	rm_reply_status(call->out, "OK");
-	call->conn->is_closing = 1;
 }

@@ -84,14 +84,6 @@ void sim_redis_set_loading(struct sim_redis *s, int loading)
 	s->is_loading = loading;
 }
 
-void sim_redis_set_access(struct sim_redis *s, const char *password,
-			  const char *denied)
-{
-	sim_bytes_resize(&s->password, 0);
-	sim_bytes_text_add(&s->password, password ? password : "");
-	s->denied = denied;
-}
-
 /* ---- Contents ------------------------------------------------------------ */
 
 size_t sim_redis_keys(struct sim_redis *s, int64_t now_us)

@@ -69,19 +69,6 @@ void rm_pttl(const struct rm_call *call)
 
 /* ---- All of them --------------------------------------------------------- */
 
-void rm_type_of(const struct rm_call *call)
-{
-	static const char *const names[] = {
-		[RM_STRING] = "string",
-		[RM_HASH] = "hash",
-		[RM_ZSET] = "zset",
-	};
-	const struct rm_value *v = rm_db_find(rm_db_of(call), call->argv[1],
-					      rm_now_ms(call));
-
-	rm_reply_status(call->out, v ? names[v->type] : "none");
-}
-
 void rm_keys(const struct rm_call *call)
 {
 	struct rm_db *db = rm_db_of(call);

@@ -89,26 +89,6 @@ static int redis_pcall(lua_State *lua)
 	return call_redis(lua, 0);
 }
 
-/* redis.status_reply(), redis.error_reply(): upvalue 1 is the field's name. */
-static int redis_reply(lua_State *lua)
-{
-	const char *field = lua_tostring(lua, lua_upvalueindex(1));
-	const char *text;
-
-	if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
-		return fail(lua, "ERR wrong number or type of arguments", 0);
-	text = lua_tostring(lua, 1);
-	lua_newtable(lua);
-	if (strcmp(field, "err") == 0 && *text == '-')
-		lua_pushstring(lua, text + 1);
-	else if (strcmp(field, "err") == 0 && !strchr(text, ' '))
-		lua_pushfstring(lua, "ERR %s", text);
-	else
-		lua_pushvalue(lua, 1);
-	lua_setfield(lua, -2, field);
-	return 1;
-}
-
 /* ---- The interpreter ----------------------------------------------------- */
 
 /* Fail for a name without a declaration. */
@@ -166,12 +146,6 @@ static void open_redis(lua_State *lua)
 	lua_setfield(lua, -2, "call");
 	lua_pushcfunction(lua, redis_pcall);
 	lua_setfield(lua, -2, "pcall");
-	lua_pushstring(lua, "err");
-	lua_pushcclosure(lua, redis_reply, 1);
-	lua_setfield(lua, -2, "error_reply");
-	lua_pushstring(lua, "ok");
-	lua_pushcclosure(lua, redis_reply, 1);
-	lua_setfield(lua, -2, "status_reply");
 	lua_setglobal(lua, "redis");
 }
 

@@ -34,11 +34,12 @@ static void run(const struct rm_call *call, struct rm_text sha1)
 		       call->argv + 3 + n, call->argc - 3 - (size_t)n);
 }
 
-/* Load the text in argv[at] into the server.  `sha1` becomes the name.  1, or
- * the reply with the error. */
-static int load(const struct rm_call *call, size_t at, char sha1[RM_SHA1 + 1])
+/* Load the text into the server.  `sha1` becomes the name.  1, or the reply
+ * with the error. */
+static int load(const struct rm_call *call, struct rm_text text,
+		char sha1[RM_SHA1 + 1])
 {
-	if (!rm_scripts_compile(call->argv[at], sha1, call->out))
+	if (!rm_scripts_compile(text, sha1, call->out))
 		return 0;
 	rm_map_add(&call->server->scripts, (struct rm_text){ sha1, RM_SHA1 });
 	return 1;
@@ -55,7 +56,7 @@ void rm_eval(const struct rm_call *call)
 {
 	char sha1[RM_SHA1 + 1];
 
-	if (load(call, 1, sha1))
+	if (load(call, call->argv[1], sha1))
 		run(call, (struct rm_text){ sha1, RM_SHA1 });
 }
 
@@ -70,28 +71,12 @@ void rm_evalsha(const struct rm_call *call)
 			       "NOSCRIPT No matching script. Please use EVAL.");
 }
 
-static void exists(const struct rm_call *call)
-{
-	char sha1[RM_SHA1 + 1];
-
-	rm_reply_array(call->out, call->argc - 2);
-	for (size_t i = 2; i < call->argc; i++)
-		rm_reply_integer(call->out, has(call, call->argv[i], sha1));
-}
-
 void rm_script(const struct rm_call *call)
 {
-	char sha1[RM_SHA1 + 1];
-
-	if (rm_is(call->argv[1], "LOAD") && call->argc == 3) {
-		if (load(call, 2, sha1))
-			rm_reply_word(call->out, sha1);
-	} else if (rm_is(call->argv[1], "EXISTS") && call->argc > 2) {
-		exists(call);
-	} else if (rm_is(call->argv[1], "FLUSH") && call->argc == 2) {
-		sim_redis_forget_scripts(call->server);
-		rm_reply_status(call->out, "OK");
-	} else {
+	if (!rm_is(call->argv[1], "FLUSH") || call->argc != 2) {
 		rm_reply_subcommand(call, "SCRIPT");
+		return;
 	}
+	sim_redis_forget_scripts(call->server);
+	rm_reply_status(call->out, "OK");
 }

@@ -28,9 +28,7 @@ void sim_redis_free(struct sim_redis *s)
 	}
 	sim_redis_flush(s);
 	sim_redis_forget_scripts(s);
-	sim_bytes_free(&s->policy);
 	sim_bytes_free(&s->reply);
-	sim_bytes_free(&s->password);
 	free(s);
 }
 
@@ -45,8 +43,6 @@ struct sim_redis_conn *sim_redis_connect(struct sim_redis *s)
 		last = &(*last)->next;
 	*last = c;
 	c->server = s;
-	c->is_authenticated = s->password.len == 0;
-	c->id = ++s->last_id;
 	return c;
 }
 
@@ -58,7 +54,6 @@ void sim_redis_disconnect(struct sim_redis_conn *c)
 		at = &(*at)->next;
 	*at = c->next;
 	rm_map_clear(&c->channels, NULL);
-	sim_bytes_free(&c->name);
 	sim_bytes_free(&c->in);
 	sim_bytes_free(&c->out);
 	free(c);
@@ -102,14 +97,4 @@ struct sim_bytes *sim_redis_output(struct sim_redis_conn *c)
 int sim_redis_is_closing(const struct sim_redis_conn *c)
 {
 	return c->is_closing;
-}
-
-/* ---- Counts -------------------------------------------------------------- */
-
-uint64_t sim_redis_calls(const struct sim_redis *s, const char *command)
-{
-	size_t at =
-		rm_command_find((struct rm_text){ command, strlen(command) });
-
-	return at < RM_COMMANDS_MAX ? s->calls[at] : 0;
 }

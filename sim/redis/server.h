@@ -7,10 +7,10 @@
  * `now_us` is the server's clock at the time of the call, in microseconds since
  * 1970.  The clock may be stepped, both ways, between any two calls.
  *
- * The model lacks RESP3, transactions, blocking commands, streams, ACL rules
- * beyond a list of denied commands, replication as a stream (see
- * sim_redis_copy()), and pcall() of errors in Lua, whose second result is the
- * error's text in Redis.
+ * The model has the commands and the options that dlock sends, and a few for
+ * the cases of tests/sim.  The model lacks passwords, ACL rules, replication as
+ * a stream (see sim_redis_copy()), and pcall() of errors in Lua, whose second
+ * result is the error's text in Redis.
  */
 #ifndef DLOCK_SIM_REDIS_SERVER_H
 #define DLOCK_SIM_REDIS_SERVER_H
@@ -44,8 +44,8 @@ void sim_redis_input(struct sim_redis_conn *c, const void *bytes, size_t len,
 /* Return the bytes for the client; the network takes them out. */
 struct sim_bytes *sim_redis_output(struct sim_redis_conn *c);
 
-/* Whether the server closes the connection after the output: QUIT, a protocol
- * error, or a restart. */
+/* Whether the server closes the connection after the output: a protocol error,
+ * or a restart. */
 int sim_redis_is_closing(const struct sim_redis_conn *c);
 
 /* ---- Events -------------------------------------------------------------- */
@@ -75,12 +75,6 @@ void sim_redis_set_replica(struct sim_redis *s, int replica);
 void sim_redis_set_full(struct sim_redis *s, int full);
 void sim_redis_set_loading(struct sim_redis *s, int loading);
 
-/* `password`: of the default user, for AUTH with or without "default"; NULL: no
- * password.  `denied`: command names with blanks around each, which no user may
- * call; or NULL.  `denied` must live as long as the server. */
-void sim_redis_set_access(struct sim_redis *s, const char *password,
-			  const char *denied);
-
 /* ---- Contents ------------------------------------------------------------ */
 
 /* Count the live keys of all databases. */
@@ -99,8 +93,5 @@ const char *sim_redis_key(struct sim_redis *s, size_t n, int64_t now_us);
  * the time in ms.  NULL: no such member.  Borrowed until the next call. */
 const char *sim_redis_alive(struct sim_redis *s, const char *key, size_t n,
 			    int64_t now_us);
-
-/* Calls of a command so far, those by scripts included. */
-uint64_t sim_redis_calls(const struct sim_redis *s, const char *command);
 
 #endif

@@ -11,104 +11,56 @@ static struct rm_text text_of(const struct rm_value *v)
 	return (struct rm_text){ sim_bytes_text(&v->string), v->string.len };
 }
 
-static int get(const struct rm_call *call)
+void rm_get(const struct rm_call *call)
 {
 	struct rm_value *v;
 
 	if (!rm_find_typed(call, call->argv[1], RM_STRING, &v))
-		return 0;
+		return;
 	if (v)
 		rm_reply_text(call->out, text_of(v));
 	else
 		rm_reply_nil(call->out);
-	return 1;
-}
-
-void rm_get(const struct rm_call *call)
-{
-	(void)get(call);
 }
 
 /* ---- SET ----------------------------------------------------------------- */
 
-struct set_options {
-	int nx, xx, get, keep;
-	int64_t expiry_ms; /* or RM_NO_EXPIRY */
-};
-
-/* Read the time behind "PX" and the like.  1, or the reply with the error. */
-static int read_time(const struct rm_call *call, size_t at, int64_t *expiry_ms)
+/* Read "PX MS" or "PXAT MS" behind the value.  1, or the reply with the
+ * error. */
+static int read_expiry(const struct rm_call *call, int64_t *expiry_ms)
 {
-	int is_s = rm_is(call->argv[at], "EX") || rm_is(call->argv[at], "EXAT");
-	int is_at = call->argv[at].len == 4;
-	int64_t n;
+	int is_at = call->argc == 5 && rm_is(call->argv[3], "PXAT");
 
-	if (!rm_integer_arg(call, at + 1, &n))
+	*expiry_ms = RM_NO_EXPIRY;
+	if (call->argc == 3)
+		return 1;
+	if (call->argc != 5 || (!is_at && !rm_is(call->argv[3], "PX"))) {
+		rm_reply_syntax(call);
 		return 0;
-	if (n <= 0 || (is_s && n > INT64_MAX / 1000) ||
-	    (!is_at && (is_s ? n * 1000 : n) > INT64_MAX - rm_now_ms(call))) {
+	}
+	if (!rm_integer_arg(call, 4, expiry_ms))
+		return 0;
+	if (*expiry_ms <= 0 ||
+	    (!is_at && *expiry_ms > INT64_MAX - rm_now_ms(call))) {
 		rm_reply_error(call->out,
 			       "ERR invalid expire time in 'set' command");
 		return 0;
 	}
-	*expiry_ms = (is_s ? n * 1000 : n) + (is_at ? 0 : rm_now_ms(call));
-	return 1;
-}
-
-/* Where the time stands comes out in *time_at; 0: nowhere. */
-static int read_options(const struct rm_call *call, struct set_options *o,
-			size_t *time_at)
-{
-	*time_at = 0;
-	for (size_t i = 3; i < call->argc; i++) {
-		struct rm_text word = call->argv[i];
-
-		if (rm_is(word, "NX") && !o->xx) {
-			o->nx = 1;
-		} else if (rm_is(word, "XX") && !o->nx) {
-			o->xx = 1;
-		} else if (rm_is(word, "GET")) {
-			o->get = 1;
-		} else if (rm_is(word, "KEEPTTL") && *time_at == 0) {
-			o->keep = 1;
-		} else if ((rm_is(word, "PX") || rm_is(word, "PXAT") ||
-			    rm_is(word, "EX") || rm_is(word, "EXAT")) &&
-			   *time_at == 0 && !o->keep && i + 1 < call->argc) {
-			*time_at = i++;
-		} else {
-			return 0;
-		}
-	}
+	*expiry_ms += is_at ? 0 : rm_now_ms(call);
 	return 1;
 }
 
 void rm_set(const struct rm_call *call)
 {
-	struct set_options o = { .expiry_ms = RM_NO_EXPIRY };
 	struct rm_value *v;
-	size_t time_at;
+	int64_t expiry_ms;
 
-	if (!read_options(call, &o, &time_at)) {
-		rm_reply_syntax(call);
+	if (!read_expiry(call, &expiry_ms))
 		return;
-	}
-	if (time_at > 0 && !read_time(call, time_at, &o.expiry_ms))
-		return;
-	if (o.get && !get(call))
-		return;
-	v = rm_db_find(rm_db_of(call), call->argv[1], rm_now_ms(call));
-	if ((o.nx && v) || (o.xx && !v)) {
-		if (!o.get)
-			rm_reply_nil(call->out);
-		return;
-	}
-	if (v && o.keep)
-		o.expiry_ms = v->expiry_ms;
 	v = rm_db_put(rm_db_of(call), call->argv[1], RM_STRING);
-	v->expiry_ms = o.expiry_ms;
+	v->expiry_ms = expiry_ms;
 	sim_bytes_add(&v->string, call->argv[2].s, call->argv[2].len);
-	if (!o.get)
-		rm_reply_status(call->out, "OK");
+	rm_reply_status(call->out, "OK");
 }
 
 /* ---- Others -------------------------------------------------------------- */

@@ -11,52 +11,13 @@ static int find(const struct rm_call *call, struct rm_value **out)
 
 /* ---- ZADD ---------------------------------------------------------------- */
 
-struct zadd_options {
-	int nx, xx, gt, lt, ch;
-};
-
-/* Where the scores begin. */
-static size_t read_options(const struct rm_call *call, struct zadd_options *o)
-{
-	size_t i;
-
-	for (i = 2; i < call->argc; i++) {
-		struct rm_text word = call->argv[i];
-
-		if (rm_is(word, "NX"))
-			o->nx = 1;
-		else if (rm_is(word, "XX"))
-			o->xx = 1;
-		else if (rm_is(word, "GT"))
-			o->gt = 1;
-		else if (rm_is(word, "LT"))
-			o->lt = 1;
-		else if (rm_is(word, "CH"))
-			o->ch = 1;
-		else
-			break;
-	}
-	return i;
-}
-
-static int check(const struct rm_call *call, const struct zadd_options *o,
-		 size_t first)
+/* 1; or the reply is an error. */
+static int check(const struct rm_call *call, size_t first)
 {
 	double score;
 
 	if (first == call->argc || (call->argc - first) % 2 != 0) {
 		rm_reply_syntax(call);
-		return 0;
-	}
-	if (o->nx && o->xx) {
-		rm_reply_error(call->out, "ERR XX and NX options at the same "
-					  "time are not compatible");
-		return 0;
-	}
-	if ((o->gt && o->nx) || (o->lt && o->nx) || (o->gt && o->lt)) {
-		rm_reply_error(call->out,
-			       "ERR GT, LT, and/or NX options at the same time "
-			       "are not compatible");
 		return 0;
 	}
 	for (size_t i = first; i < call->argc; i += 2) {
@@ -69,39 +30,25 @@ static int check(const struct rm_call *call, const struct zadd_options *o,
 	return 1;
 }
 
-/* Add a member; returns the addition to the reply. */
-static int add(struct rm_value *v, const struct zadd_options *o,
-	       struct rm_text member, double score)
-{
-	const struct rm_member *old = rm_zset_find(&v->zset, member);
-	int changes;
-
-	if (!old)
-		return o->xx ? 0 : rm_zset_add(&v->zset, member, score);
-	changes = score < old->score || score > old->score;
-	if (o->nx || !changes || (o->gt && score < old->score) ||
-	    (o->lt && score > old->score))
-		return 0;
-	rm_zset_add(&v->zset, member, score);
-	return o->ch;
-}
-
+/* "ZADD KEY [NX] SCORE MEMBER ..." */
 void rm_zadd(const struct rm_call *call)
 {
-	struct zadd_options o = { 0 };
-	size_t first = read_options(call, &o);
+	int nx = rm_is(call->argv[2], "NX");
+	size_t first = nx ? 3 : 2;
 	struct rm_value *v;
 	double score;
 	int64_t n = 0;
 
-	if (!check(call, &o, first) ||
+	if (!check(call, first) ||
 	    !rm_make_typed(call, call->argv[1], RM_ZSET, &v))
 		return;
 	for (size_t i = first; i < call->argc; i += 2) {
+		struct rm_text member = call->argv[i + 1];
+
 		(void)rm_double(call->argv[i], &score);
-		n += add(v, &o, call->argv[i + 1], score);
+		if (!nx || !rm_zset_find(&v->zset, member))
+			n += rm_zset_add(&v->zset, member, score);
 	}
-	rm_db_tidy(rm_db_of(call), call->argv[1]);
 	rm_reply_integer(call->out, n);
 }
 
