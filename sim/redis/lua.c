@@ -165,9 +165,6 @@ static void guard_globals(lua_State *lua)
 	lua_setmetatable(lua, LUA_GLOBALSINDEX);
 }
 
-/* No test counts the interpreter's memory, and collections take time. */
-enum { GARBAGE_PERCENT = 800 };
-
 static void open_interpreter(void)
 {
 	lua_State *lua = lua_newstate(rm_lua_memory, NULL);
@@ -175,7 +172,6 @@ static void open_interpreter(void)
 	if (!lua)
 		sim_panic("no Lua");
 	interpreter = lua;
-	lua_gc(lua, LUA_GCSETPAUSE, GARBAGE_PERCENT);
 	open_library(lua, luaopen_base, "");
 	open_library(lua, luaopen_table, LUA_TABLIBNAME);
 	open_library(lua, luaopen_string, LUA_STRLIBNAME);
