@@ -114,8 +114,10 @@ static int has_ended(struct dlki_opcall_op *op, dlk_time now)
 static void ended_early(struct dlki_opcall_op *op)
 {
 	struct dlki_op *base = &op->base;
+	int had_error = base->error != NULL;
 
-	if (!base->error || base->outcome == DLKI_UNANSWERED)
+	base->error = NULL;
+	if (!had_error || base->outcome == DLKI_UNANSWERED)
 		return;
 	op->resent |= base->residue != DLKI_RESIDUE_NONE;
 	base->outcome = DLKI_AGAIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ops of calls, for which there may be no memory. */
+/* Ops of calls: without memory; and begun, with an end before the call. */
 #include <criterion/criterion.h>
 
 #include "core/loop/call.h"
@@ -48,4 +48,41 @@ Test(opcall, tells_the_end_of_an_op_that_was_not_begun_for_want_of_memory,
 	cr_assert_eq(ended[last], 1);
 	cr_assert_eq(ops[last].base.outcome, DLKI_FAILED);
 	cr_assert(!dlki_opcall_op_was_sent(&ops[last]));
+}
+
+/* The engine frees an op's error behind done(). */
+static void fails_without_the_early_error(const char *answer)
+{
+	struct dlki_session s = { .server = "it" };
+	struct dlki_opcall call;
+	struct dlk_error err;
+
+	rig_init_up("");
+	s.engine = rig.e;
+	dlki_opcall_op_prepare(&ops[0], &s, DLKI_ATTEMPT, DLK_FOREVER);
+	dlki_opcall_op_begin(&ops[0]);
+	rig_push();
+	rig_say(0, answer);
+	cr_assert_eq(ops[0].base.state, DLKI_OP_IDLE);
+	dlki_unlock(rig.e);
+	dlki_opcall_begin(&call, &s, 0);
+	dlki_opcall_add(&call, &ops[0]);
+	cr_assert_null(call.ops);
+	cr_assert_eq(call.failed.code, 0, "%d", call.failed.code);
+	cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err),
+		     DLOCK_EUNREACHABLE, "%d", err.code);
+	dlki_opcall_end(&call);
+	cr_assert_eq(dlki_lock(rig.e), 0);
+}
+
+Test(opcall, without_time_left_does_not_read_the_error_of_an_op_failed_before,
+     .fini = rig_free)
+{
+	fails_without_the_early_error("F\n");
+}
+
+Test(opcall, without_time_left_does_not_read_the_error_of_an_op_busy_before,
+     .fini = rig_free)
+{
+	fails_without_the_early_error("X in the way\n");
 }
