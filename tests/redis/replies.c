@@ -110,6 +110,21 @@ Test(replies, endless)
 		      RD_REPLY_MAX + sizeof(zeroes));
 }
 
+/* Many short rows take more memory than bytes: a long wait queue. */
+Test(replies, large_as_built)
+{
+	enum { ROWS = 60000 };
+	static const char row[] = "$20\r\n01234567890123456789\r\n";
+	const struct redis_reply *reply = NULL;
+	int rc = feed("*60000\r\n", 8, &reply);
+
+	for (int i = 0; rc == 0 && i < ROWS; i++)
+		rc = feed(row, sizeof(row) - 1, &reply);
+	cr_expect_eq(rc, DLOCK_EPROTO);
+	cr_expect_not_null(strstr(err.text, "a reply of over 4 MiB"), "%s",
+			   err.text);
+}
+
 static struct redis_attempt_answer attempt_answer(const char *text)
 {
 	struct redis_reply r = { .type = RD_STRING,

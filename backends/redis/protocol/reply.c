@@ -245,6 +245,12 @@ static int take_brief(struct redis_reader *r, const char *bytes, size_t n)
 	return memcmp(at, "\r\n", 2) == 0 && number == (uint64_t)(end - at - 2);
 }
 
+static int fail_too_large(struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EPROTO, "a reply of over %zu MiB",
+			RD_REPLY_MAX >> 20);
+}
+
 int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 			   struct dlk_error *err)
 {
@@ -260,8 +266,7 @@ int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 	}
 	r->fed += n;
 	if (r->fed > RD_REPLY_MAX)
-		return dlk_fail(err, DLOCK_EPROTO, "a reply of over %zu MiB",
-				RD_REPLY_MAX >> 20);
+		return fail_too_large(err);
 	if (redisReaderFeed(r->hiredis, bytes, n) != REDIS_OK)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	return 0;
@@ -283,8 +288,10 @@ int dlki_redis_reader_next(struct redis_reader *r,
 	if (is_empty(r))
 		return 0;
 	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK &&
-	    r->hiredis->err == REDIS_ERR_OOM && !r->refused)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	    r->hiredis->err == REDIS_ERR_OOM)
+		return r->refused ?
+			       fail_too_large(err) :
+			       dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	if (r->hiredis->err != 0)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"this is no Redis server (%.60s)",
