@@ -204,14 +204,14 @@ static int fits(const struct redis_line *line, enum redis_greeting kind,
 	}
 }
 
-/* May the server deny this?  Our name is only for people, and a server may keep
- * the identity secret. */
+/* May the server deny this?  Our name is only for people, a denied PING is an
+ * answer, too, and a server may keep the identity secret. */
 static int may_be_denied(enum redis_greeting kind,
 			 const struct redis_reply *reply)
 {
 	if (reply->type != RD_ERROR)
 		return 0;
-	if (kind == RD_GREET_NAME)
+	if (kind == RD_GREET_NAME || kind == RD_GREET_PING)
 		return dlki_redis_fault_is(reply->text, "NOPERM");
 	return kind == RD_GREET_INFO &&
 	       (dlki_redis_fault_is(reply->text, "NOPERM") ||

@@ -200,6 +200,22 @@ Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
 	cr_assert(rig.world.socks[RIG_MAIN].is_open);
 }
 
+Test(redis_protocol, an_ear_without_the_right_to_ping_stays_up, .fini = rig_end)
+{
+	dlk_time quiet;
+
+	rig_begin_up("");
+	rig_raise_ear();
+	quiet = rig.world.clock;
+	for (int i = 0; i < 3; i++)
+		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
+	cr_assert_str_eq(rig_heard(RIG_EAR), "*1\r\n$4\r\nPING\r\n");
+	rig_say(RIG_EAR, "-NOPERM this user has no permissions to run the "
+			 "'ping' command\r\n");
+	cr_assert(rig.world.socks[RIG_EAR].is_open);
+	cr_assert_eq(rig.warned, 0);
+}
+
 /* ---- The greeting -------------------------------------------------------- */
 
 Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
