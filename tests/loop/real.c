@@ -2,10 +2,15 @@
 /* The real world: events of the kernel's sockets. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/net/address.h"
@@ -306,6 +311,46 @@ Test(real, a_set_can_be_polled)
 	cr_assert(!set_is_readable(DLKI_NEWS));
 	w->type->close(w, sock);
 	close(peer);
+}
+
+/* Have the kernel refuse epoll_pwait2() to this process, for good. */
+static void refuse_pwait2(unsigned int errnum)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | errnum),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { 4, code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		cr_skip_test("no filter of system calls: %s", strerror(errno));
+}
+
+static void expect_kick_to_be_taken(void)
+{
+	struct dlki_event e;
+
+	w->type->kick(w, DLKI_ANSWERS);
+	cr_assert(set_is_readable(DLKI_ANSWERS));
+	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_ANSWERS), &e, 1, 0), 0);
+	cr_assert(!set_is_readable(DLKI_ANSWERS));
+}
+
+Test(real, waits_on_a_kernel_without_epoll_pwait2)
+{
+	refuse_pwait2(ENOSYS);
+	expect_kick_to_be_taken();
+}
+
+/* A container's filter of system calls may be older than the call. */
+Test(real, waits_where_epoll_pwait2_is_not_permitted)
+{
+	refuse_pwait2(EPERM);
+	expect_kick_to_be_taken();
 }
 
 Test(real, a_wait_ends_at_its_time_and_not_much_before)
