@@ -187,6 +187,10 @@ void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out)
 	if (e->n_links == 0)
 		return;
 	*out = l->why;
+	if (e->endpoint.phase == DLKI_LOOKING)
+		dlk_fail(out, DLOCK_EUNREACHABLE,
+			 "%s: the name was not resolved in time",
+			 e->endpoint.host);
 	if (l->state != DLKI_LINK_SECURING)
 		return;
 	dlki_peer(l, peer);

@@ -157,7 +157,8 @@ int dlki_engine_is_up(const struct dlki_engine *e);
 dlk_time dlki_engine_way(const struct dlki_engine *e);
 
 /* Say why the main link was lost last, or not connected; `code` 0: never lost.
- * During a handshake of TLS: how far the handshake came. */
+ * During a look-up: the name.  During a handshake of TLS: how far the handshake
+ * came. */
 void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out);
 
 /* Have no link wait for the next try to connect.  Needs a push behind it.

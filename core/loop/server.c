@@ -98,8 +98,6 @@ static void look_up(struct dlki_link *l)
 		patience = patience / 4 < PATIENCE_NS ? patience / 4 :
 							PATIENCE_NS;
 	e->look_until = l->retry_at = e->now + patience;
-	dlk_fail(&l->why, DLOCK_EUNREACHABLE,
-		 "%s: the name was not resolved in time", e->endpoint.host);
 	if (!e->lookup.world)
 		dlki_lookup_begin(&e->lookup, e->world, e->endpoint.host,
 				  e->endpoint.port);

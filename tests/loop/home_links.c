@@ -120,6 +120,18 @@ Test(home, that_refuses_us_fails_what_was_not_sent)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 }
 
+Test(home, that_does_not_answer_is_not_called_unresolved)
+{
+	struct dlk_error why;
+
+	rig_init_host("", "h.test", NULL);
+	rig_push();
+	named(7001, 0);
+	await(0, 7001);
+	dlki_engine_why(rig.e, &why);
+	cr_assert_eq(why.code, 0, "%s", why.text);
+}
+
 Test(home, may_be_a_unix_socket)
 {
 	const struct dlki_address *to = &rig.world.socks[0].to;
