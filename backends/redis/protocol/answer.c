@@ -8,12 +8,15 @@
 
 #include "core/base/digits.h"
 
+/* Larger numbers make no sense: a script's numbers are exact up to here. */
+#define MOST INT64_C(9007199254740991)
+
 /* Decimal digits from *at on, at least one and below 2^53; moves *at. */
 static int parse_number(const char **at, uint64_t *out)
 {
 	const char *end = dlki_digits_read(*at, out);
 
-	if (end == *at || *out > UINT64_C(9007199254740991))
+	if (end == *at || *out > (uint64_t)MOST)
 		return 0;
 	*at = end;
 	return 1;
@@ -76,7 +79,7 @@ struct redis_attempt_answer dlki_redis_attempt_answer(
 
 int dlki_redis_number(const struct redis_reply *r, int64_t least, int64_t *out)
 {
-	if (r->type != RD_INTEGER || r->number < least)
+	if (r->type != RD_INTEGER || r->number < least || r->number > MOST)
 		return 0;
 	*out = r->number;
 	return 1;

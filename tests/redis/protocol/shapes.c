@@ -47,6 +47,21 @@ Test(redis_shapes, an_answer_of_another_shape_ends_the_connection)
 	expect_nonsense(DLKI_INSPECT, "", "*1\r\n$1\r\nX\r\n");
 }
 
+/* The lease is over by the client's clock: the rest by the server, less the
+ * rest by the client, would be no int64_t. */
+Test(redis_shapes, a_rest_of_the_lease_of_2_to_the_53_ms_is_nonsense,
+     .fini = rig_end)
+{
+	rig_begin_up("");
+	rig.ops[1].lease_from = rig.ops[1].lease_heard = rig.world.clock;
+	rig.world.clock += 60000 * DLK_MS;
+	rig.ops[1].token = TOKEN;
+	rig_submit(1, DLKI_RENEW);
+	rig_say(RIG_MAIN, ":9223372036854775807\r\n");
+	cr_assert_eq(rig.warned, 0, "%s", rig.warning);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+}
+
 Test(redis_shapes, a_break_whose_second_answer_is_another_first_one_fails,
      .fini = rig_end)
 {
