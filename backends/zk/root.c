@@ -57,6 +57,11 @@ int dlki_zk_root_make(struct zk_session *s, dlk_time deadline,
 {
 	struct zk_call *calls[MOST_LEVELS];
 
+	if (!s->config.root[0])
+		return dlk_fail(err, DLOCK_EPROTO,
+				"%.100s says that there is no node /: is it "
+				"ZooKeeper?",
+				s->hosts.shown);
 	if (!s->config.create)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the path %s does not exist in ZooKeeper; "

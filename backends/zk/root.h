@@ -6,7 +6,8 @@
 #include "backends/zk/zk.h"
 
 /* Make the missing root and all missing nodes above.  0, also if another client
- * makes the root; EINVAL with create=off; EDENIED; EUNREACHABLE; ENOMEM. */
+ * makes the root; EINVAL with create=off; EPROTO without a path in the URI;
+ * EDENIED; EUNREACHABLE; ENOMEM. */
 int dlki_zk_root_make(struct zk_session *s, dlk_time deadline,
 		      struct dlk_error *err);
 

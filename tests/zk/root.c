@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The root: the URI's path. */
+#include "backends/zk/root.h"
+#include "backends/zk/session.h"
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -53,6 +55,22 @@ CASE(zk_root, of_several_levels_is_made)
 	CHECK_INT(zoo_delete(zh, "/other", -1), ==, ZOK);
 	taken(mutex(c, "lock"));
 	CHECK(is_there(zh, "/other/locks"));
+}
+
+/* A server that answers that there is no node "/" is not ZooKeeper. */
+Test(zk_root, of_the_server_is_not_made)
+{
+	struct zk_session *s = dlki_zk_session_new(NULL);
+	struct dlk_error err = { 0 };
+
+	s->config.create = 1;
+	s->hosts.shown = strdup("h:2181");
+	pthread_mutex_lock(&s->mu);
+	cr_assert_eq(dlki_zk_root_make(s, dlk_now() + DLK_MS, &err),
+		     DLOCK_EPROTO, "%s", err.text);
+	cr_assert_not_null(strstr(err.text, "h:2181"));
+	pthread_mutex_unlock(&s->mu);
+	dlki_zk_session_free(s);
 }
 
 #define CLIENTS 8
