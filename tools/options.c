@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,6 +341,14 @@ static int refuse(const struct command *cmd, const struct option_spec *spec,
 		    cmd->name, optopt, cmd->name);
 }
 
+/* Return the word that getopt_long() has refused.  argv[at] may be an argument
+ * ahead of the word; then a letter is in `optopt`, and a spelt-out option is
+ * the last word read. */
+static const char *refused(char **argv, int at)
+{
+	return optopt > 0 && optopt <= UCHAR_MAX ? argv[at] : argv[optind - 1];
+}
+
 int options_parse(struct options *o, const struct command *cmd, int argc,
 		  char **argv)
 {
@@ -368,7 +377,7 @@ int options_parse(struct options *o, const struct command *cmd, int argc,
 			return 0;
 		}
 		if (answer == '?') {
-			o->status = refuse(cmd, &spec, argv[at]);
+			o->status = refuse(cmd, &spec, refused(argv, at));
 			return 0;
 		}
 		if (!take_option(o, cmd, option_of(answer), &choice))

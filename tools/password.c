@@ -3,6 +3,25 @@
 
 #include <string.h>
 
+/*
+ * Return the '@' behind a password with a '/', '?' or '#' that is not escaped,
+ * which the library refuses; or NULL.  `start` is `n` bytes of hosts and ports
+ * if there is no such password.
+ */
+static char *find_late_at(char *start, size_t n)
+{
+	char *colon = memchr(start, ':', n), *port;
+
+	if (!colon || memchr(start, '[', n))
+		return NULL;
+	port = colon + 1;
+	port += strspn(port, "0123456789");
+	/* Behind a port, a path has no '@', but a parameter may have one. */
+	if (port > colon + 1 && (port == start + n || *port == ','))
+		return memrchr(start, '@', strcspn(start, "?"));
+	return strrchr(start, '@');
+}
+
 /* Return the text between ':' and '@'; NULL if there is no password. */
 static char *find(char *uri, size_t *length)
 {
@@ -14,6 +33,8 @@ static char *find(char *uri, size_t *length)
 	start += 3;
 	n = strcspn(start, "/?#");
 	at = memrchr(start, '@', n);
+	if (!at)
+		at = find_late_at(start, n);
 	if (!at)
 		return NULL;
 	colon = memchr(start, ':', (size_t)(at - start));

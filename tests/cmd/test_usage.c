@@ -91,6 +91,10 @@ Test(usage, mistakes_are_named)
 		{ { "backends", "--json", "qqqq" }, "lists them" },
 		{ { "backends", "a", "b" }, "one SCHEME" },
 		{ { "help", "shwo" }, "mean `dlock show`" },
+		{ { "compare", "mem:", "--frob" }, "has no option --frob" },
+		{ { "compare", "mem:", "--quik" }, "mean --quick" },
+		{ { "compare", "mem:", "--lab=1" }, "argument: --lab=1" },
+		{ { "compare", "mem:", "-Z" }, "has no option -Z" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -242,11 +246,43 @@ Test(usage, a_password_on_the_command_line_is_wiped)
 	kill(pid, SIGKILL);
 }
 
+/* The library refuses a password with a '/', '?' or '#' that is not escaped. */
 Test(usage, a_password_on_the_command_line_is_warned_of)
 {
-	struct result r = DLOCK("show", "-u", "mem://me:geheim-4711@h/", "n");
+	static const char *const uris[] = {
+		"mem://me:geheim-4711@h/",    "redis://me:a/geheim@h/",
+		"redis://me:12/geheim@h/",    "redis://me:a?geheim@h/",
+		"redis://me:geheim#4711@h/0",
+	};
 
-	cr_expect(has_line(r.err, "dlock: a password on the command line"),
-		  "%s", r.err);
-	cr_expect_null(strstr(r.err, "geheim"), "%s", r.err);
+	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
+		struct result r = DLOCK("show", "-u", uris[i], "n");
+
+		cr_expect_eq(r.code, 64, "%d %s", r.code, r.err);
+		cr_expect(has_line(r.err,
+				   "dlock: a password on the command line"),
+			  "%s: %s", uris[i], r.err);
+		cr_expect_null(strstr(r.err, "geheim"), "%s", r.err);
+		setenv("DLOCK_URI", uris[i], 1);
+		r = DLOCK("help", "-v");
+		cr_expect_null(strstr(r.err, "geheim"), "%s", r.err);
+	}
+}
+
+Test(usage, a_uri_without_a_password_is_left_alone)
+{
+	static const char *const uris[] = {
+		"file:///tmp/a:b@c",           "mem:?label=a:b@c",
+		"mem://h/?label=a:b@c",        "mem://h:1234?label=a:b@c",
+		"mem://h1:1,h2:2/0?label=a@b", "mem://[::1]:1234/?label=a@b",
+		"mem://[::1]/?label=a@b",      "mem://me@h:1234/?label=a@b",
+	};
+
+	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
+		struct result r;
+
+		setenv("DLOCK_URI", uris[i], 1);
+		r = DLOCK("help", "-v");
+		cr_expect(strstr(r.err, uris[i]), "%s: %s", uris[i], r.err);
+	}
 }
