@@ -83,6 +83,35 @@ TEST(begun_acquire_is_cancelled)
 	CHECK(theirs.try_acquire_for(20s));
 }
 
+TEST(begun_acquire_is_cancelled_behind_the_grant)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+
+	mine.unbind();
+	{
+		dlock::acquiring a = mine.acquire_start(c);
+
+		CHECK(readable(c.fd()));
+		a.cancel();
+		const dlock::hold h = a.get();
+
+		CHECK(h && !h.check());
+		CHECK(!theirs.try_acquire());
+	}
+	CHECK(theirs.try_acquire_for(20s));
+	/* Without the object the hold is released. */
+	{
+		dlock::acquiring a = mine.acquire_start(c);
+
+		CHECK(readable(c.fd()));
+		a.cancel();
+	}
+	while (c.pending() > 0)
+		c.wait(20s);
+	CHECK(theirs.try_acquire_for(20s));
+}
+
 TEST(begun_acquire_needs_unbound_handle)
 {
 	dlock::client c(uri);

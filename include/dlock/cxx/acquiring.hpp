@@ -37,7 +37,12 @@ public:
 		return *this;
 	}
 
-	~acquiring() { cancel(); }
+	~acquiring()
+	{
+		if (!ready())
+			state_->wanted = false;
+		cancel();
+	}
 
 	void swap(acquiring &other) noexcept
 	{
@@ -48,14 +53,12 @@ public:
 	 * bring it. */
 	bool ready() const noexcept { return !state_ || state_->over; }
 
-	/* It ends soon, with errc::canceled unless it was granted.  Only while
-	 * there is the client. */
+	/* It ends soon, with errc::canceled unless it was granted: then get()
+	 * has the hold.  Only while there is the client. */
 	void cancel() noexcept
 	{
-		if (!ready()) {
-			state_->wanted = false;
+		if (!ready())
 			(void)dlock_cancel_op(state_->client, state_->op);
-		}
 	}
 
 	/* Process the client until it is ready; then the hold, once. */
