@@ -28,7 +28,9 @@ class Signals:
         self._thread.start()
 
     def _watch(self):
-        select.select([self._read], [], [])
+        signals = select.poll()
+        signals.register(self._read, select.POLLIN)
+        signals.poll()
         while not self._end.is_set():
             self.came = True
             self._cancel()

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+import unittest.mock
 import warnings
 
 import dlock
@@ -609,6 +610,69 @@ class Ends(AioCase):
         asyncio.run(main())
         gc.collect()
         self.eventually(lambda: not set(dlock.client._open) - before)
+
+
+    def test_of_a_task_that_opens_and_is_cancelled_twice(self):
+        """The second one comes before the close has begun."""
+        failed = []
+
+        async def main():
+            asyncio.get_running_loop().set_exception_handler(
+                lambda loop, context: failed.append(context))
+            store = dlock.aio.Client(short(self.uri))
+            task = asyncio.create_task(store._open())
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            await asyncio.wait_for(store.close(), 20)
+            await (await store.__aenter__()).close()
+
+        before = set(dlock.client._open)
+        with unittest.mock.patch("sys.unraisablehook", failed.append):
+            asyncio.run(main())
+        gc.collect()
+        self.eventually(lambda: not set(dlock.client._open) - before)
+        self.assertEqual(failed, [])
+
+    def test_of_an_open_that_the_loop_cannot_watch(self):
+        async def main():
+            store = dlock.aio.Client(short(self.uri))
+            with unittest.mock.patch.object(
+                    asyncio.get_running_loop(), "add_reader",
+                    side_effect=OSError("no room")):
+                with self.assertRaisesRegex(OSError, "no room"):
+                    await store
+            await asyncio.wait_for(store.close(), 20)
+            await (await store.__aenter__()).close()
+
+        before = set(dlock.client._open)
+        asyncio.run(main())
+        gc.collect()
+        self.eventually(lambda: not set(dlock.client._open) - before)
+
+    def test_of_the_loop_during_a_call_in_a_thread(self):
+        over = threading.Event()
+
+        async def begin():
+            store = await dlock.aio.Client(short(self.uri))
+            task = asyncio.create_task(store._in_thread(over.wait))
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            return store
+
+        loop = asyncio.new_event_loop()
+        store = loop.run_until_complete(begin())
+        loop.close()
+        try:
+            asyncio.run(asyncio.wait_for(store.close(), 20))
+        finally:
+            over.set()
+        self.assertTrue(store._client._is_closed())
 
 
 class Misuse(AioCase):

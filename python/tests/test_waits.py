@@ -2,6 +2,7 @@
 """Waiting: for so long, with other threads, and with signals."""
 import asyncio
 import os
+import resource
 import signal
 import threading
 import time
@@ -114,6 +115,28 @@ class Waits(Case):
         lock._cancel(0, 1)
         self.in_thread(lambda: lock.acquire(5).release())
         self.assertEqual(came, [1])
+
+    def test_signal_among_many_descriptors(self):
+        """select(2) has no place for those from 1024 on."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = 2048
+        if hard != resource.RLIM_INFINITY and hard < most:
+            self.skipTest("so many descriptors are not allowed")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        many = [os.open("/dev/null", os.O_RDONLY) for _ in range(1024)]
+        hold = self.theirs.acquire()
+        old = signal.signal(signal.SIGALRM, raise_interrupt)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        begun = time.monotonic()
+        try:
+            self.assertRaises(KeyboardInterrupt, self.mine.acquire, 20)
+            self.assertLess(time.monotonic() - begun, 15)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+            for fd in many:
+                os.close(fd)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        hold.release()
 
     def test_signal_that_outlasts_the_wait(self):
         """What is left of the wait is a try, and fails as a wait does."""

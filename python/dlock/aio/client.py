@@ -56,23 +56,28 @@ class Client:
             call, uri, **options,
             on_event=self._tell_event if self._on_event else None,
             on_log=self._tell_log if self._on_log else None)
-        self._client = client
-        self._fd = checked(client._ask(lib.dlock_client_fd))
-        self._loop.add_reader(self._fd, self._process)
-        checked(client._ask(lib.dlock_events_by_process))
+        self._client, self._fd = client, None
         try:
+            fd = checked(client._ask(lib.dlock_client_fd))
+            self._loop.add_reader(fd, self._process)
+            self._fd = fd
+            checked(client._ask(lib.dlock_events_by_process))
             await call.result()
         except BaseException:
+            call._drop()
             await self._give_up()
             raise
         return self
 
     async def _give_up(self):
-        """It is not open, and may be opened again."""
+        """It is not open, and may be opened again when it is closed.  The task
+        may be cancelled once more before that."""
         self._closing = asyncio.ensure_future(self._close())
-        try:
-            await asyncio.shield(self._closing)
-        finally:
+        self._closing.add_done_callback(self._forget)
+        await asyncio.shield(self._closing)
+
+    def _forget(self, closing):
+        if not closing.cancelled():
             self._client = self._closing = None
 
     def __await__(self):
@@ -97,12 +102,12 @@ class Client:
             await asyncio.shield(self._closing)
 
     async def _close(self):
-        if self._asking:
-            await asyncio.wait(self._asking)
-        if running_loop() is not self._loop:
+        if self._fd is None or running_loop() is not self._loop:
             await asyncio.get_running_loop().run_in_executor(
                 None, self._client.close)
             return
+        if self._asking:
+            await asyncio.wait(self._asking)
         call = _Closing(self)
         call.begin(lib.py_close_start, self._client._cell)
         await call.result()
