@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Return the '@' behind a password with a '/', '?' or '#' that is not escaped,
- * which the library refuses; or NULL.  `start` is `n` bytes of hosts and ports
- * if there is no such password.
+ * Return the '@' behind a password with a bare '/', '?' or '#', which the
+ * library refuses; or NULL.  `start` is `n` bytes of hosts and ports if there
+ * is no such password.
  */
 static char *find_late_at(char *start, size_t n)
 {
@@ -16,7 +16,7 @@ static char *find_late_at(char *start, size_t n)
 		return NULL;
 	port = colon + 1;
 	port += strspn(port, "0123456789");
-	/* Behind a port, a path has no '@', but a parameter may have one. */
+	/* Behind a port, '@' may be part of a parameter, not of a path. */
 	if (port > colon + 1 && (port == start + n || *port == ','))
 		return memrchr(start, '@', strcspn(start, "?"));
 	return strrchr(start, '@');
