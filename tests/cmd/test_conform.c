@@ -65,6 +65,17 @@ Test(conform, an_unknown_face)
 	cr_assert(!strstr(r.err, "usage"), "%s", r.err);
 }
 
+Test(conform, a_number_of_times_that_is_none)
+{
+	static const char *const bad[] = {
+		"0", "-1", "x", "", "2x", "99999999999999999999",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		refused(CONFORM("-n", bad[i], "mem:", "*/stats_count"),
+			"-n wants a number from 1 to 1000000");
+}
+
 Test(conform, the_help)
 {
 	struct result r = CONFORM("--help");

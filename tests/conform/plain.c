@@ -14,6 +14,8 @@
 
 #include "conform/runner.h"
 
+#define MOST_TIMES 1000000
+
 static int count[3];
 static int only_list, stop_early;
 
@@ -217,6 +219,22 @@ static int check_loaded(int built_in)
 	return -1;
 }
 
+static int take_times(const char *text, int *times)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (end == text || *end != '\0' || n < 1 || n > MOST_TIMES) {
+		fprintf(stderr,
+			"dlock-conform: -n wants a number from 1 to %d, not "
+			"'%s'\n",
+			MOST_TIMES, text);
+		return -1;
+	}
+	*times = (int)n;
+	return 0;
+}
+
 static int take_options(int argc, char *argv[], int *times)
 {
 	static const struct option words[] = {
@@ -236,13 +254,13 @@ static int take_options(int argc, char *argv[], int *times)
 			return 2;
 		if (opt == 'f' && take_face(optarg) != 0)
 			return 2;
+		if (opt == 'n' && take_times(optarg, times) != 0)
+			return 2;
 		if (opt == 'l')
 			only_list = 1;
 		else if (opt == 'x')
 			stop_early = 1;
-		else if (opt == 'n')
-			*times = atoi(optarg);
-		else if (opt != 'b' && opt != 'f') {
+		else if (opt != 'b' && opt != 'f' && opt != 'n') {
 			fputs(usage, opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;
 		}
