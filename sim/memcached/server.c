@@ -197,8 +197,8 @@ const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
 	return item ? &item->value : NULL;
 }
 
-int sim_memc_is_overdue(const struct sim_memc *s, const char *key,
-			int64_t up_us)
+int sim_memc_has_expired(const struct sim_memc *s, const char *key,
+			 int64_t up_us)
 {
 	const struct mm_item *item = live(s, key);
 

@@ -95,7 +95,7 @@ const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
 				       const char *key);
 
 /* Has a live item ended by the machine's clock?  Then the timer is late. */
-int sim_memc_is_overdue(const struct sim_memc *s, const char *key,
+int sim_memc_has_expired(const struct sim_memc *s, const char *key,
 			int64_t up_us);
 
 #endif

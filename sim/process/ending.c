@@ -70,7 +70,7 @@ static void take_as_stranger(struct sim_play *p)
 				       sim_sched_now() +
 					       p->terms.ttl_ms * SIM_MS / 3);
 		if (busy && is_busy(l) && !p->terms.scene->is_late() &&
-		    claim(p, n) != SIM_OVERDUE)
+		    claim(p, n) != SIM_EXPIRED)
 			sim_sched_fail("name%zu is busy without a holder: %s",
 				       n, dlock_errmsg());
 		dlock_lock_free(l);

@@ -31,11 +31,11 @@ static enum sim_claim claim_of_side(struct sim_model *m, const char *key,
 	size_t n = 0;
 
 	while (sim_model_entry(m, key, is_shared, n, sim_member_now(), &e)) {
-		if (!e.is_overdue)
+		if (!e.has_expired)
 			return SIM_STANDS;
 		n++;
 	}
-	return n > 0 ? SIM_OVERDUE : SIM_NONE;
+	return n > 0 ? SIM_EXPIRED : SIM_NONE;
 }
 
 enum sim_claim sim_models_claim(const struct sim_models *s, size_t member,

@@ -6,9 +6,9 @@
 #include "sim/base/chance.h"
 #include "sim/process/terms.h"
 
-/* An overdue claim has ended by the machine's clock, and stands because the
+/* An expired claim has ended by the machine's clock, and stands because the
  * server's timer is late. */
-enum sim_claim { SIM_NONE, SIM_OVERDUE, SIM_STANDS };
+enum sim_claim { SIM_NONE, SIM_EXPIRED, SIM_STANDS };
 
 struct sim_scene {
 	const char *name; /* for --store */

@@ -261,7 +261,7 @@ static int memc_entry(const struct sim_memc *s, const char *lock, int is_shared,
 			continue;
 		out->owner = sim_bytes_text(sim_memc_value(s, key)) + 7;
 		out->token = strtoull(out->owner + 32, NULL, 10);
-		out->is_overdue = sim_memc_is_overdue(s, key, up_us);
+		out->has_expired = sim_memc_has_expired(s, key, up_us);
 		return 1;
 	}
 	return 0;

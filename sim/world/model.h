@@ -77,7 +77,7 @@ struct sim_entry {
 	const char *owner; /* 32 digits, and more; borrowed until the next
 			    * call */
 	uint64_t token;    /* 0: the entry does not say */
-	int is_overdue;    /* by the machine's clock the entry has ended: the
+	int has_expired;   /* by the machine's clock the entry has ended: the
 			    * server's timer is late */
 };
 

@@ -86,16 +86,16 @@ Test(sim_memcached, late_timer_counts_two)
 }
 
 /* A client finds the item until the timer rings. */
-Test(sim_memcached, item_is_overdue_while_the_timer_is_late)
+Test(sim_memcached, item_has_expired_while_the_timer_is_late)
 {
 	int64_t end_us = (w.now.up_us / SECOND_US + 2) * SECOND_US;
 
 	ask(w.c, "set k 0 2 1\r\nx\r\n");
-	cr_assert_not(sim_memc_is_overdue(w.s, "k", end_us - 1));
-	cr_assert(sim_memc_is_overdue(w.s, "k", end_us));
+	cr_assert_not(sim_memc_has_expired(w.s, "k", end_us - 1));
+	cr_assert(sim_memc_has_expired(w.s, "k", end_us));
 	cr_assert_str_eq(ask(w.c, "get k\r\n"), "VALUE k 0 1\r\nx\r\nEND\r\n");
 	sim_memc_tick(w.s, w.now.up_us = end_us);
-	cr_assert_not(sim_memc_is_overdue(w.s, "k", end_us));
+	cr_assert_not(sim_memc_has_expired(w.s, "k", end_us));
 	cr_assert_str_eq(ask(w.c, "get k\r\n"), "END\r\n");
 }
 
