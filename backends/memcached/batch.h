@@ -3,8 +3,8 @@
  * A verb for many tickets, at all servers at once: a silent server takes no
  * time from the others.  One batch at a time.
  *
- * A batch in parts returns when one server has answered, and goes on with the
- * next call: the tickets are then those of the servers left.
+ * A batch in parts returns when a single server has answered, and goes on with
+ * the next call: the tickets are then of the servers left.
  */
 #ifndef DLOCK_MEMCACHED_BATCH_H
 #define DLOCK_MEMCACHED_BATCH_H
@@ -30,8 +30,8 @@ struct memc_batch {
 /* Begin the batch, and wait for all servers. */
 void dlki_memc_batch(struct memc_batch *b);
 
-/* Begin the batch or go on, and wait until one server has answered, or until
- * the deadline.  That server is not `in_batch` any more. */
+/* Begin the batch or go on, and wait until a single server has answered, or the
+ * deadline has come.  The server is not `in_batch` any more. */
 void dlki_memc_batch_part(struct memc_batch *b);
 
 #endif

@@ -55,8 +55,8 @@ static void count_closed(struct sim_wire *w, void *n)
 	*(size_t *)n += w->client < 0;
 }
 
-/* A request of a closed client, which is still under way, gives the client's
- * pool to a server that has lost the digest. */
+/* A closed client's request, still under way, gives the client's pool to a
+ * server without a digest. */
 static void wait_for_closed(void)
 {
 	for (size_t n = 1; n > 0;) {

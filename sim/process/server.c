@@ -11,8 +11,7 @@
 #include "sim/process/real.h"
 #include "sim/process/sched.h"
 
-/* A server that stands still for long keeps each connection that a client has
- * given up. */
+/* A server that stands still keeps all closed connections meanwhile. */
 enum { PEERS = 1024, US = 1000 };
 
 int real_connect(int fd, const struct sockaddr *to, socklen_t len)

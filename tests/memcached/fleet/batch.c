@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch in parts for servers that are down, where each next try to connect is
- * an age away. */
+/* A batch in parts while all servers are down, and the next tries to connect an
+ * age away. */
 #include <criterion/criterion.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -117,7 +117,7 @@ static void take(struct memc_batch *b, struct dlki_opcall *call, size_t i)
 	unreachable[t - tickets] = call->unreachable;
 }
 
-/* Leave the tickets of the servers that have not answered. */
+/* Leave the tickets of the servers without an answer. */
 static size_t take_pending(struct dlk_ticket **v, size_t n)
 {
 	size_t left = 0;
