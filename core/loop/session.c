@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/session.h"
 
+#include <dlock/backend_net.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,13 +104,23 @@ void dlki_session_start(struct dlki_session *s)
 	dlki_session_unlock(s);
 }
 
+/* A cancelled caller brings the deadline forward, and cannot wake this
+ * thread. */
+static void await_greeting(struct dlki_session *s, dlk_time deadline)
+{
+	while (!dlki_drive(s->engine, &s->greeting,
+			   dlk_wait_slice(deadline, 1)) &&
+	       dlk_now() < dlk_deadline(deadline))
+		continue;
+}
+
 int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	int up;
 
 	dlki_session_lock(s);
-	(void)dlki_drive(s->engine, &s->greeting, deadline);
+	await_greeting(s, deadline);
 	s->opening = 0;
 	up = dlki_engine_is_up(s->engine);
 	if (!up)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is closed with much to give up. */
+/* A client that is closed while it opens, or with much to give up. */
 #include "support.h"
 
+#include <dlock/async.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "support/outcome.h"
 
 enum { HOLDS = 3000, WAY_MS = 2 }; /* there, and back */
 
@@ -54,4 +57,40 @@ EITHER_WAY(memcached_closing, many_holds_are_freed)
 	CHECK_INT(left, ==, 0);
 	free(h);
 	free(l);
+}
+
+/* Close a client that has begun to open 300 ms ago. */
+static void close_while_it_opens(int port)
+{
+	struct outcome o = { 0 };
+	dlock_client *c = NULL;
+	int64_t begun;
+	char uri[80];
+
+	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?connect=30s",
+		 port);
+	CHECK_OK(dlock_open_start(uri, NULL, &c, outcome_note, &o));
+	nap_ms(300);
+	begun = now_ms();
+	dlock_close(c);
+	CHECK_INT(now_ms() - begun, <=, 500 + slack_ms());
+	CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
+}
+
+CASE(memcached_closing, ends_an_open_at_a_silent_server)
+{
+	struct scene s = scene_new("meta", NULL);
+
+	lab_proxy_hole(s.proxy, LAB_DOWN, true);
+	close_while_it_opens(lab_proxy_port(s.proxy));
+}
+
+/* Opening waits until the server is 4 s old. */
+CASE(memcached_closing, ends_an_open_at_a_young_server)
+{
+	struct scene s = scene_new("meta", NULL);
+
+	CHECK_INT(lab_server_kill(s.server), ==, 0);
+	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+	close_while_it_opens(s.server->port);
 }

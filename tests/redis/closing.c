@@ -3,11 +3,13 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <dlock/async.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/hostile.h"
 #include "lab/base/fail.h"
+#include "support/hostile.h"
+#include "support/outcome.h"
 
 TestSuite(redis_closing, .timeout = 120);
 
@@ -109,6 +111,28 @@ CASE(redis_closing, does_not_wait_for_a_connection)
 {
 	begin();
 	CHECK_WITHIN(close_beside_a_black_hole(), 100 + slack_ms());
+}
+
+/* The client is closed while it waits for the server's first answer. */
+CASE(redis_closing, ends_an_open_at_a_silent_server)
+{
+	struct outcome o = { 0 };
+	dlock_client *c = NULL;
+	struct lab_proxy *p;
+	int64_t begun;
+	char uri[80];
+
+	begin();
+	p = proxy_start(server);
+	lab_proxy_hole(p, LAB_DOWN, true);
+	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/?connect=30s",
+		 lab_proxy_port(p));
+	CHECK_OK(dlock_open_start(uri, NULL, &c, outcome_note, &o));
+	accepted(p, 1);
+	begun = now_ms();
+	dlock_close(c);
+	CHECK_INT(now_ms() - begun, <=, 500 + slack_ms());
+	CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
 }
 
 enum { HOLDS = 3000, ROUND_MS = 3 };
