@@ -195,7 +195,8 @@ static void leave_threads(struct zk_session *s)
 	dlki_zk_session_free(s);
 }
 
-/* With the session locked.  Returns whether the connection is closed. */
+/* With the session locked, and also if the caller was cancelled.  Returns
+ * whether the connection is closed. */
 static int await_end(struct zk_session *s, dlk_time deadline)
 {
 	struct zk_upkeep *u = &s->upkeep;
@@ -205,7 +206,7 @@ static int await_end(struct zk_session *s, dlk_time deadline)
 
 		if (u->work != ZK_WORKS)
 			dlki_job_post(&u->job);
-		dlki_zk_sleep(&s->changed, s,
+		dlk_cond_wait(&s->changed, &s->mu,
 			      until < deadline ? until : deadline);
 	}
 	return u->ended;

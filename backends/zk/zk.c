@@ -113,7 +113,8 @@ static int read_root(struct zk_client *c, dlk_time deadline,
 		else
 			s->hosts.patience_ns = s->lease.timeout_ms * DLK_MS / 6;
 		dlki_zk_leave(s);
-	} while (rc == DLOCK_EUNREACHABLE && dlk_now() < deadline);
+	} while (rc == DLOCK_EUNREACHABLE &&
+		 dlk_now() < dlk_deadline(deadline));
 	return rc;
 }
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A close with more holds than there is time for round trips. */
+/* A close while the client opens, or with more holds than there is time for
+ * round trips. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <dlock/async.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "lab/base/fail.h"
+#include "support/outcome.h"
 #include "support/process.h"
 
 TestSuite(zk_close, .timeout = 120);
@@ -88,4 +92,39 @@ CASE(zk_close, leaves_none_of_many_holds)
 	CHECK_INT(write(to[1], &byte, 1), ==, 1);
 	CHECK_INT(process_wait(pid, PATIENCE), ==, 0);
 	CHECK_INT(held(zh), ==, 0);
+}
+
+/* Close a client that has begun to open. */
+static void close_while_it_opens(struct lab_proxy *p, enum lab_proxy_stat seen)
+{
+	struct outcome o = { 0 };
+	dlock_client *c = NULL;
+	char uri[512];
+	int64_t begun;
+
+	uri_as(uri, "", lab_proxy_port(p), "?connect=30s");
+	CHECK_OK(dlock_open_start(uri, NULL, &c, outcome_note, &o));
+	if (lab_proxy_wait(p, seen, 1, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	begun = now_ms();
+	dlock_close(c);
+	CHECK_INT(now_ms() - begun, <=, 500 + slack_ms());
+	CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
+}
+
+CASE(zk_close, ends_an_open_at_a_silent_server)
+{
+	struct lab_proxy *p = proxy(server(NULL));
+
+	lab_proxy_hole(p, LAB_DOWN, true);
+	close_while_it_opens(p, LAB_ACCEPTED);
+}
+
+/* The session stands, and the root's answer is missing. */
+CASE(zk_close, ends_an_open_that_waits_for_the_root)
+{
+	struct lab_proxy *p = proxy(server(NULL));
+
+	lab_proxy_swallow(p, "dlock", LAB_THEN_NOTHING);
+	close_while_it_opens(p, LAB_SWALLOWED);
 }
