@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
 void dlki_tcp_tune(int fd)
@@ -21,4 +22,15 @@ void dlki_tcp_tune(int fd)
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		setsockopt(fd, options[i].level, options[i].name,
 			   &options[i].value, sizeof(options[i].value));
+}
+
+int dlki_tcp_is_echo(int fd)
+{
+	struct sockaddr_storage me = { 0 }, peer = { 0 };
+	socklen_t my_len = sizeof(me), peer_len = sizeof(peer);
+
+	return getsockname(fd, (struct sockaddr *)&me, &my_len) == 0 &&
+	       me.ss_family != AF_UNIX &&
+	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
+	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/session.h"
 
-#include <dlock/backend_net.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/loop/call.h"
 #include "core/net/tls_uri.h"
@@ -28,7 +26,6 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 {
 	const struct dlk_uri *uri = base->uri;
 	const struct dlk_host *host = uri->hosts;
-	int v6;
 
 	s->base = base;
 	if (uri->n_hosts == 0 || !host->name[0]) {
@@ -36,11 +33,9 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 		snprintf(s->server, sizeof(s->server), "%.110s", uri->path);
 		return;
 	}
-	v6 = strchr(host->name, ':') != NULL;
 	options->host = host->name;
 	options->port = host->port ? host->port : default_port;
-	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
-		 host->name, v6 ? "]" : "", (unsigned int)options->port);
+	dlki_address_text_of(options->host, options->port, s->server);
 }
 
 int dlki_session_secure(struct dlki_session *s,

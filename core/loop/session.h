@@ -13,6 +13,7 @@
 #include <dlock/backend_net.h>
 
 #include "core/loop/drive.h"
+#include "core/net/address.h"
 
 struct dlki_opcall;
 
@@ -21,7 +22,7 @@ struct dlki_session {
 	struct dlk_session *base; /* the core's */
 	struct dlki_world *world;
 	struct dlki_engine *engine;
-	char server[112]; /* for messages: "redis.example:6379" */
+	char server[DLKI_ADDRESS_TEXT]; /* for messages */
 	struct dlki_tls_context *tls; /* NULL: plain connections */
 
 	/* Under the engine's mutex. */

@@ -57,6 +57,15 @@ void dlki_address_text(const struct dlki_address *a,
 	}
 }
 
+void dlki_address_text_of(const char *host, uint16_t port,
+			  char out[DLKI_ADDRESS_TEXT])
+{
+	int v6 = strchr(host, ':') != NULL;
+
+	snprintf(out, DLKI_ADDRESS_TEXT, "%s%.100s%s:%u", v6 ? "[" : "", host,
+		 v6 ? "]" : "", (unsigned int)port);
+}
+
 int dlki_address_is_same(const struct dlki_address *a,
 			 const struct dlki_address *b)
 {

@@ -23,4 +23,8 @@ enum { DLKI_ADDRESS_TEXT = 120 }; /* bytes */
 void dlki_address_text(const struct dlki_address *a,
 		       char out[DLKI_ADDRESS_TEXT]);
 
+/* For messages, of a host that may be a name: "redis.example:6379". */
+void dlki_address_text_of(const char *host, uint16_t port,
+			  char out[DLKI_ADDRESS_TEXT]);
+
 #endif

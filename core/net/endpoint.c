@@ -28,10 +28,7 @@ static int take_path(struct dlki_endpoint *p, const char *path,
 static int take_host(struct dlki_endpoint *p, const struct dlki_place *place,
 		     struct dlk_error *err)
 {
-	int v6 = strchr(place->host, ':') != NULL;
-
-	snprintf(p->who, sizeof(p->who), "%s%.100s%s:%u", v6 ? "[" : "",
-		 place->host, v6 ? "]" : "", (unsigned int)place->port);
+	dlki_address_text_of(place->host, place->port, p->who);
 	p->port = place->port;
 	if (dlki_lookup_literal(place->host, place->port, &p->list[0]) == 0) {
 		p->n = 1;

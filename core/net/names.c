@@ -8,7 +8,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/process.h"
 #include "core/net/resolve.h"
 
 /* A caller with old addresses waits for new ones at most this long, or a
@@ -17,28 +16,11 @@
 
 #define NAMES_MOST 64 /* kept; of more, some are forgotten */
 
-static struct names *_Atomic current;
+static struct dlki_common *_Atomic current;
 
 struct names *dlki_names_here(void)
 {
-	struct names *known = atomic_load(&current);
-	struct names *fresh;
-
-	if (known && known->process == dlki_process())
-		return known;
-	fresh = calloc(1, sizeof(*fresh));
-	if (!fresh)
-		return NULL;
-	fresh->process = dlki_process();
-	fresh->before = known;
-	pthread_mutex_init(&fresh->mu, NULL);
-	dlk_cond_init(&fresh->answered);
-	if (atomic_compare_exchange_strong(&current, &known, fresh))
-		return fresh;
-	pthread_cond_destroy(&fresh->answered);
-	pthread_mutex_destroy(&fresh->mu);
-	free(fresh);
-	return known;
+	return (struct names *)dlki_common_here(&current, sizeof(struct names));
 }
 
 /* ---- Names, with mu held ------------------------------------------------- */
@@ -57,7 +39,7 @@ void dlki_names_forget(struct names *all)
 		struct name *name = *at;
 
 		if (name->refs > 0 ||
-		    (all->users > 0 && all->n <= NAMES_MOST)) {
+		    (all->base.users > 0 && all->n <= NAMES_MOST)) {
 			at = &name->next;
 			continue;
 		}
@@ -116,12 +98,12 @@ static void *resolve_name(void *arg)
 
 	free(arg);
 	a = dlki_answer_get(task.name->host, task.name->port, 0);
-	pthread_mutex_lock(&task.all->mu);
+	pthread_mutex_lock(&task.all->base.mu);
 	record_answer(task.name, a);
 	task.name->refs--;
 	dlki_names_forget(task.all);
-	pthread_cond_broadcast(&task.all->answered);
-	pthread_mutex_unlock(&task.all->mu);
+	pthread_cond_broadcast(&task.all->base.changed);
+	pthread_mutex_unlock(&task.all->base.mu);
 	return NULL;
 }
 
@@ -183,7 +165,7 @@ static int await_answer(struct names *all, const struct name *name,
 
 		if (stop && slice > now + DLKI_STOP_SLICE_NS)
 			slice = now + DLKI_STOP_SLICE_NS;
-		dlk_cond_wait(&all->answered, &all->mu, slice);
+		dlk_cond_wait(&all->base.changed, &all->base.mu, slice);
 	}
 	return name->answers != before;
 }
@@ -224,7 +206,7 @@ int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 
 	if (!all)
 		return dlki_nomem(err);
-	pthread_mutex_lock(&all->mu);
+	pthread_mutex_lock(&all->base.mu);
 	name = dlki_names_find_or_add(all, host, port);
 	if (name) {
 		name->refs++;
@@ -234,7 +216,7 @@ int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 	} else {
 		rc = dlki_nomem(err);
 	}
-	pthread_mutex_unlock(&all->mu);
+	pthread_mutex_unlock(&all->base.mu);
 	return rc;
 }
 
@@ -244,9 +226,9 @@ void dlki_resolve_begin(void)
 
 	if (!all)
 		return;
-	pthread_mutex_lock(&all->mu);
-	all->users++;
-	pthread_mutex_unlock(&all->mu);
+	pthread_mutex_lock(&all->base.mu);
+	all->base.users++;
+	pthread_mutex_unlock(&all->base.mu);
 }
 
 void dlki_resolve_end(void)
@@ -255,9 +237,9 @@ void dlki_resolve_end(void)
 
 	if (!all)
 		return;
-	pthread_mutex_lock(&all->mu);
-	if (all->users > 0)
-		all->users--;
+	pthread_mutex_lock(&all->base.mu);
+	if (all->base.users > 0)
+		all->base.users--;
 	dlki_names_forget(all);
-	pthread_mutex_unlock(&all->mu);
+	pthread_mutex_unlock(&all->base.mu);
 }

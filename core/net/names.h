@@ -6,8 +6,7 @@
 
 #include <dlock/backend_net.h>
 
-#include <pthread.h>
-
+#include "core/base/common.h"
 #include "core/net/answer.h"
 
 /* A caller without a thread; answered() is called with mu held. */
@@ -29,19 +28,12 @@ struct name {
 	char host[];
 };
 
-/* The names of a process.  A forked child, where mu may be locked for ever,
- * makes another struct. */
+/* The names of a process.  The mutex is a leaf, the condition tells of answers,
+ * and no thread is common. */
 struct names {
-	/* Constant. */
-	uint64_t process;
-	struct names *before; /* the parent's, kept reachable */
-
-	/* mu protects all that follows; it is a leaf. */
-	pthread_mutex_t mu;
-	pthread_cond_t answered;
+	struct dlki_common base;
 	struct name *first;
 	size_t n;
-	unsigned int users;
 };
 
 /* Return the process's names, made by the first call.  NULL: no memory. */

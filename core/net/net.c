@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/tcp.h"
+#include "core/net/address.h"
 #include "core/net/resolve.h"
 
 /*
@@ -95,18 +96,6 @@ static int fail_connect(struct dlk_net *n, int errnum, struct dlk_error *err)
 	return fail_socket(n, errnum, err);
 }
 
-/* Is the socket connected to itself?  The kernel can deal a free port of this
- * host to the very socket that connects to the port. */
-static int is_echo(int fd)
-{
-	struct sockaddr_storage me = { 0 }, peer = { 0 };
-	socklen_t my_len = sizeof(me), peer_len = sizeof(peer);
-
-	return getsockname(fd, (struct sockaddr *)&me, &my_len) == 0 &&
-	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
-	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
-}
-
 static int await_connected(struct dlk_net *n, dlk_time deadline,
 			   struct dlk_error *err)
 {
@@ -125,7 +114,7 @@ static int await_connected(struct dlk_net *n, dlk_time deadline,
 	}
 	if (getsockopt(n->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
 		errnum = errno;
-	if (errnum == 0 && is_echo(n->fd))
+	if (errnum == 0 && dlki_tcp_is_echo(n->fd))
 		errnum = ECONNREFUSED;
 	return errnum == 0 ? 0 : fail_connect(n, errnum, err);
 }
@@ -197,13 +186,11 @@ int dlk_net_tcp(struct dlk_net *n, const char *host, uint16_t port,
 		dlk_time deadline, struct dlk_error *err)
 {
 	struct addrinfo *list, *ai;
-	int v6 = strchr(host, ':') != NULL;
 	int todo = 0;
 	int rc;
 
 	assert(n->fd < 0);
-	snprintf(n->peer, sizeof(n->peer), "%s%.100s%s:%u", v6 ? "[" : "", host,
-		 v6 ? "]" : "", (unsigned int)port);
+	dlki_address_text_of(host, port, n->peer);
 	rc = dlki_resolve(&list, host, port, n->stop, deadline, err);
 	if (rc != 0)
 		return rc;

@@ -93,10 +93,10 @@ void dlki_lookup_begin(struct dlki_lookup *l, struct dlki_world *world,
 	all = dlki_names_here();
 	if (!all)
 		return;
-	pthread_mutex_lock(&all->mu);
+	pthread_mutex_lock(&all->base.mu);
 	listen_to(l, all);
 	dlki_names_forget(all);
-	pthread_mutex_unlock(&all->mu);
+	pthread_mutex_unlock(&all->base.mu);
 }
 
 static int take_from_world(struct dlki_lookup *l, struct dlki_found *out)
@@ -116,7 +116,7 @@ static int take_from_thread(struct dlki_lookup *l, struct dlki_found *out)
 	struct names *all = l->all;
 	int came;
 
-	pthread_mutex_lock(&all->mu);
+	pthread_mutex_lock(&all->base.mu);
 	came = l->name->answers != l->before;
 	if (came) {
 		out->answer = l->name->last;
@@ -125,7 +125,7 @@ static int take_from_thread(struct dlki_lookup *l, struct dlki_found *out)
 			copy_list(out, l->name->good);
 		stop_listening(l);
 	}
-	pthread_mutex_unlock(&all->mu);
+	pthread_mutex_unlock(&all->base.mu);
 	return came;
 }
 
@@ -153,9 +153,9 @@ void dlki_lookup_end(struct dlki_lookup *l)
 	struct names *all = l->all;
 
 	if (all) {
-		pthread_mutex_lock(&all->mu);
+		pthread_mutex_lock(&all->base.mu);
 		stop_listening(l);
-		pthread_mutex_unlock(&all->mu);
+		pthread_mutex_unlock(&all->base.mu);
 	}
 	l->world = NULL;
 }

@@ -11,8 +11,7 @@
 /* Make the world.  NULL: see err; EEXHAUSTED if descriptors are short. */
 struct dlki_world *dlki_real_new(struct dlk_error *err);
 
-/* Free the world, after the last socket was closed and the last descriptor of a
- * library was dropped.  Accepts NULL. */
+/* Free the world, after the last socket was closed.  Accepts NULL. */
 void dlki_real_free(struct dlki_world *w);
 
 /* Return the set's descriptor, for poll(): readable while wait() in the set

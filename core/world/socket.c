@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 
 #include "core/base/tcp.h"
 
@@ -29,19 +28,6 @@ int dlki_socket_connect(int fd, const struct dlki_address *to)
 	return -errno;
 }
 
-/* Is the socket connected to itself?  The kernel can deal a free port of this
- * host to the very socket that connects to the port. */
-static int is_echo(int fd)
-{
-	struct sockaddr_storage me = { 0 }, peer = { 0 };
-	socklen_t my_len = sizeof(me), peer_len = sizeof(peer);
-
-	return getsockname(fd, (struct sockaddr *)&me, &my_len) == 0 &&
-	       me.ss_family != AF_UNIX &&
-	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
-	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
-}
-
 /* Let the socket block, for a time that the kernel rounds up by at most two
  * ticks.  If either call fails, await() is no more than a read. */
 static void let_block(int fd)
@@ -64,7 +50,7 @@ int dlki_socket_finish(int fd)
 		return -EINPROGRESS;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
 		errnum = errno;
-	if (errnum == 0 && is_echo(fd))
+	if (errnum == 0 && dlki_tcp_is_echo(fd))
 		errnum = ECONNREFUSED;
 	if (errnum == 0)
 		let_block(fd);

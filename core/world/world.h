@@ -9,7 +9,7 @@
  * THREADS
  *  now, chance, kick             any thread, at any time
  *  connect, finish, want, close,
- *  watch, resolve                with the engine's mutex held
+ *  resolve                       with the engine's mutex held
  *  read, await, write            without the mutex: a socket has at most a
  *                                reading and a writing thread; close() comes
  *                                when both have returned
@@ -42,9 +42,9 @@ enum dlki_set { DLKI_ANSWERS, DLKI_NEWS, DLKI_SETS };
 #define DLKI_ALL_SETS (DLKI_BIT(DLKI_ANSWERS) | DLKI_BIT(DLKI_NEWS))
 
 /*
- * The engine's name for a socket or a watched descriptor.  An event carries the
- * tag, never a descriptor: the engine raises the generation when closing, and
- * drops an event of an older generation.
+ * The engine's name for a socket.  An event carries the tag, never a descriptor:
+ * the engine raises the generation when closing, and drops an event of an older
+ * generation.
  */
 struct dlki_tag {
 	uint32_t place;
@@ -54,7 +54,7 @@ struct dlki_tag {
 /* The time that await() may take, roughly. */
 #define DLKI_AWAIT_NS (10 * DLK_MS)
 
-/* Bits of dlki_event.bits, and of watch(). */
+/* Bits of dlki_event.bits. */
 #define DLKI_READABLE 1u /* bytes, or the end of the stream */
 #define DLKI_WRITABLE 2u /* room for bytes, or connected, or refused */
 #define DLKI_ENDED 4u    /* the peer has closed or reset: read to the end */

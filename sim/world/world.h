@@ -3,8 +3,7 @@
  * A client's world in a simulation: core/world/world.h on a virtual clock and
  * on the connections of a struct sim_net.  wait() never waits: the owner of the
  * simulation lets the time go on, and calls a turn when an event is due.
- * await() does wait: the rest of the simulation goes on inside.  There are no
- * descriptors of libraries: watch() says ENOTSUP.
+ * await() does wait: the rest of the simulation goes on inside.
  */
 #ifndef DLOCK_SIM_WORLD_H
 #define DLOCK_SIM_WORLD_H
