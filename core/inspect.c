@@ -198,8 +198,8 @@ static int ask_store(struct dlki_question *q,
 	return rc;
 }
 
-static int about_lock(struct dlki_question *q, const dlock_lock *lock,
-		      struct dlk_error *err)
+static int begin_about(struct dlki_question *q, const dlock_lock *lock,
+		       int64_t timeout_ms, struct dlk_error *err)
 {
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
@@ -207,7 +207,7 @@ static int about_lock(struct dlki_question *q, const dlock_lock *lock,
 		return dlk_fail(err, DLOCK_EINVAL,
 				"a multi-lock: ask about its members");
 	q->request = dlki_record_request(lock->record);
-	return 0;
+	return begin(q, lock->record->client, timeout_ms, err);
 }
 
 /* Report the waiters for a claim of this client: the store does not know them.
@@ -266,13 +266,10 @@ int dlki_inspect(const dlock_lock *lock,
 		 void *arg, int64_t timeout_ms, struct dlk_error *err)
 {
 	struct dlki_question q = { 0 };
-	int rc = about_lock(&q, lock, err);
+	int rc = begin_about(&q, lock, timeout_ms, err);
 
-	if (rc != 0)
-		return rc;
-	if (!each)
-		return dlk_fail(err, DLOCK_EINVAL, "each is NULL");
-	rc = begin(&q, lock->record->client, timeout_ms, err);
+	if (rc == 0 && !each)
+		rc = dlk_fail(err, DLOCK_EINVAL, "each is NULL");
 	if (rc == 0)
 		rc = inspect(&q, lock->record, err);
 	tell_participants(&q, rc, each, arg);
@@ -306,12 +303,9 @@ int dlki_resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
 		struct dlk_error *err)
 {
 	struct dlki_question q = { 0 };
-	int rc = about_lock(&q, lock, err);
+	int rc = begin_about(&q, lock, timeout_ms, err);
 
-	if (rc != 0)
-		return rc;
 	q.request.limit = permits;
-	rc = begin(&q, lock->record->client, timeout_ms, err);
 	return rc == 0 ? ask_store(&q, ask_resize, err) : rc;
 }
 
@@ -319,11 +313,8 @@ int dlki_break(const dlock_lock *lock, int64_t timeout_ms,
 	       struct dlk_error *err)
 {
 	struct dlki_question q = { 0 };
-	int rc = about_lock(&q, lock, err);
+	int rc = begin_about(&q, lock, timeout_ms, err);
 
-	if (rc != 0)
-		return rc;
-	rc = begin(&q, lock->record->client, timeout_ms, err);
 	return rc == 0 ? ask_store(&q, ask_break, err) : rc;
 }
 
@@ -333,16 +324,13 @@ int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
 {
 	struct dlki_question q = { 0 };
 	struct dlock_client *c;
-	int rc = about_lock(&q, lock, err);
+	int rc = begin_about(&q, lock, timeout_ms, err);
 
-	if (rc != 0)
-		return rc;
-	c = lock->record->client;
-	rc = dlki_client_ours(c, err);
 	if (rc == 0)
-		rc = begin(&q, c, timeout_ms, err);
+		rc = dlki_client_ours(q.client, err);
 	if (rc != 0)
 		return rc;
+	c = q.client;
 	pthread_mutex_lock(&c->mu);
 	if (!c->closing)
 		dlki_watch_revoke(lock->record);
@@ -364,9 +352,7 @@ struct dlki_question *dlki_question_new(
 		dlki_nomem(err);
 		return NULL;
 	}
-	rc = about_lock(q, lock, err);
-	if (rc == 0)
-		rc = begin(q, lock->record->client, timeout_ms, err);
+	rc = begin_about(q, lock, timeout_ms, err);
 	if (rc != 0) {
 		free(q);
 		return NULL;
