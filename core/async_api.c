@@ -225,7 +225,8 @@ static int begin_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 
 	if (rc != 0)
 		return rc;
-	/* The callback may release the hold, and `read` go, before the return. */
+	/* The callback may release the hold, and `read` go, before the
+	 * return. */
 	c = read->client;
 	rc = dlki_client_begin(c, err);
 	if (rc != 0)

@@ -96,7 +96,8 @@ struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,
 /* Have the lock's server carry out a verb for the op's request: 0 if the op is
  * ANSWERED, else see err. */
 int dlki_memc_ask(struct dlk_session *base, struct dlki_opcall_op *op,
-		  enum dlki_verb verb, dlk_time deadline, struct dlk_error *err);
+		  enum dlki_verb verb, dlk_time deadline,
+		  struct dlk_error *err);
 
 /* ---- The verbs ----------------------------------------------------------- */
 

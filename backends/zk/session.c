@@ -39,11 +39,6 @@ void dlki_zk_session_free(struct zk_session *s)
 	free(s);
 }
 
-int dlki_zk_is_up(const struct zk_session *s)
-{
-	return s->conn && s->conn->state == ZK_UP;
-}
-
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 		  struct dlk_error *err)
 {

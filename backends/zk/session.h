@@ -16,6 +16,7 @@
 #include <pthread.h>
 
 #include "backends/zk/addresses.h"
+#include "backends/zk/conn.h"
 #include "backends/zk/directory.h"
 #include "backends/zk/drive.h"
 #include "backends/zk/fastpath.h"
@@ -75,7 +76,10 @@ struct zk_session *dlki_zk_session_new(struct dlk_session *core);
 void dlki_zk_session_free(struct zk_session *s);
 
 /* Is the session connected?  With the session locked. */
-int dlki_zk_is_up(const struct zk_session *s);
+static inline int dlki_zk_is_up(const struct zk_session *s)
+{
+	return s->conn && s->conn->state == ZK_UP;
+}
 
 /* Lock the session and wait until it is connected.  After a failure it is not
  * locked. */

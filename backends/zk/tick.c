@@ -28,15 +28,16 @@ static size_t exchange(const struct server *to, const void *out, size_t len,
 		       char *in, size_t size)
 {
 	struct dlk_net n = DLK_NET_INIT;
+	struct dlk_error err = { 0 };
 	size_t got = 0, more = 1;
-	int rc = dlk_net_tcp(&n, to->name, to->port, to->until, NULL);
+	int rc = dlk_net_tcp(&n, to->name, to->port, to->until, &err);
 
 	if (rc == 0)
-		rc = dlk_net_send(&n, out, len, to->until, NULL);
+		rc = dlk_net_send(&n, out, len, to->until, &err);
 	while (rc == 0 && more > 0 && got < size) {
 		more = 0;
 		rc = dlk_net_recv(&n, in + got, size - got, &more, to->until,
-				  NULL);
+				  &err);
 		got += more;
 	}
 	dlk_net_close(&n);

@@ -42,9 +42,9 @@ enum dlki_set { DLKI_ANSWERS, DLKI_NEWS, DLKI_SETS };
 #define DLKI_ALL_SETS (DLKI_BIT(DLKI_ANSWERS) | DLKI_BIT(DLKI_NEWS))
 
 /*
- * The engine's name for a socket.  An event carries the tag, never a descriptor:
- * the engine raises the generation when closing, and drops an event of an older
- * generation.
+ * The engine's name for a socket.  An event carries the tag, never a
+ * descriptor: the engine raises the generation when closing, and drops an event
+ * of an older generation.
  */
 struct dlki_tag {
 	uint32_t place;
