@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,18 +56,6 @@ static void the_dead_come(int n)
 		  "'W 1 f x 0 1 dlock:inbox:none 1 tail') end "
 		  "return %d\" 2 dlock:{lnx}:q dlock:{lnx}:i",
 		  n, n);
-}
-
-CASE(redis_dead, waiters_by_the_thousand_are_cleared_by_a_live_waiter)
-{
-	struct taker u = { 0 };
-	dlock_hold *h;
-
-	set_up("ttl=3s");
-	h = busy(&u);
-	the_dead_come(2000);
-	EVENTUALLY(count(LINE) == 1);
-	handed_on(h, &u);
 }
 
 /* The next attempt is due in 20 s. */

@@ -85,21 +85,6 @@ CASE(redis_errors, a_foreign_key_is_named_and_left_alone)
 	}
 }
 
-CASE(redis_errors, a_foreign_key_that_expires_is_waited_for)
-{
-	struct lab_server *server = server_start(NULL);
-	dlock_lock *l = mutex(client_of(server->port, "ttl=3s", NULL), "x");
-	dlock_hold *none = NULL;
-	char label[64] = "";
-
-	server_do(server, "SET dlock:{lnx} something PX 60000");
-	CHECK_OK(dlock_inspect(l, note_label, label, patience_ms()));
-	CHECK_TEXT(label, "/1");
-	server_do(server, "PEXPIRE dlock:{lnx} 400");
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	give(take(l, patience_ms()));
-}
-
 CASE(redis_errors, a_key_without_an_expiry_is_broken)
 {
 	struct lab_server *server = server_start(NULL);
@@ -118,98 +103,6 @@ CASE(redis_errors, a_key_without_an_expiry_is_broken)
 }
 
 /* ---- Limits of the server ------------------------------------------------ */
-
-CASE(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
-{
-	struct lab_redis_options o = { .policy = "noeviction" };
-	struct lab_server *server = server_start(&o);
-	static struct diary diary = DIARY_INIT;
-	dlock_client *c = client_of(server->port, "ttl=1500ms&ask=300ms",
-				    &diary);
-	dlock_client *other = client_of(server->port, "ttl=3s", NULL);
-	dlock_lock *l = mutex(c, "x"), *m = mutex(c, "y");
-	dlock_hold *h = take(l, 0), *none = NULL;
-	uint64_t token = dlock_token(h), renewed;
-	struct taker t = { 0 };
-
-	taker_queue(&t, other, mutex(other, "x"), 2 * patience_ms());
-	server_do(server, "CONFIG SET maxmemory 1");
-	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
-	CHECK_TEXT(dlock_errmsg(), "maxmemory");
-	/* So does an attempt that has to write prefix:clock. */
-	server_do(server, "DEL dlock:clock");
-	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
-	renewed = stats(c).renewed;
-	EVENTUALLY(stats(c).renewed >= renewed + 2);
-	CHECK_INT(diary.losses, ==, 0);
-	give(h);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK(t.token > token);
-	/* And a release without a waiter. */
-	let_go(&t);
-	CHECK_OK(t.release_rc);
-	server_do(server, "CONFIG SET maxmemory 0");
-	give(take(l, patience_ms()));
-	give(take(m, patience_ms()));
-}
-
-/* A renewal of a shared claim writes more than an expiry. */
-CASE(redis_errors, a_full_server_renews_shared_claims)
-{
-	struct lab_redis_options o = { .policy = "noeviction" };
-	struct lab_server *server = server_start(&o);
-	static struct diary diary = DIARY_INIT;
-	dlock_client *c = client_of(server->port, "ttl=900ms", &diary);
-	dlock_lock *r = rwlock(c, "r"), *s = semaphore(c, "s", 2);
-	dlock_lock *w = rwlock(c, "w");
-	dlock_hold *reader = take_shared(r, 0), *permit = take(s, 0);
-	dlock_hold *writer = take(w, 0), *read = take_shared(w, 0);
-	uint64_t renewed;
-
-	server_do(server, "CONFIG SET maxmemory 1");
-	/* A downgrade. */
-	give(writer);
-	renewed = stats(c).renewed;
-	EVENTUALLY(stats(c).renewed >= renewed + 9 || diary.risks > 0);
-	CHECK_INT(diary.risks, ==, 0);
-	CHECK(!diary_says(&diary, "maxmemory"));
-	CHECK_TEXT(server_do(server, "ZCARD dlock:{lnw}:s"), "1");
-	give(reader);
-	give(permit);
-	give(read);
-	server_do(server, "CONFIG SET maxmemory 0");
-}
-
-CASE(redis_errors, an_eviction_is_warned_of_and_found)
-{
-	struct lab_redis_options o = { .maxmemory = "6mb",
-				       .policy = "volatile-ttl" };
-	struct lab_server *server = server_start(&o);
-	static struct diary diary = DIARY_INIT;
-	dlock_client *c = client_of(server->port, "ttl=3s", &diary);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h;
-	uint64_t token;
-	int64_t begin;
-
-	CHECK(diary_says(&diary, "volatile-ttl"));
-	h = take(l, 0);
-	token = dlock_token(h);
-	begin = now_ms();
-	for (int i = 0; i < 12 && lab_redis_info(server, "evicted_keys") < 1;
-	     i++)
-		lab_redis_do(server, NULL, 0, "SETRANGE fill%d 500000 x", i);
-	CHECK_INT(lab_redis_info(server, "evicted_keys"), >=, 1);
-	begin = now_ms();
-	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	server_do(server, "FLUSHALL");
-	h = take(l, patience_ms());
-	CHECK(dlock_token(h) > token);
-	give(h);
-}
 
 CASE(redis_errors, a_server_without_room_for_clients_says_so)
 {

@@ -27,34 +27,6 @@ static void swallowed(uint64_t n)
 		FAIL("%s", lab_errmsg());
 }
 
-/* The far client has the lock, and frees it. */
-static void held_then_free(dlock_hold *h)
-{
-	dlock_hold *other = NULL;
-	uint64_t token = dlock_token(h);
-
-	CHECK_RC(dlock_acquire(nl, 0, &other), DLOCK_EBUSY);
-	CHECK_OK(dlock_check(h));
-	give(h);
-	other = take(nl, 0);
-	CHECK(dlock_token(other) > token);
-	give(other);
-}
-
-CASE(redis_lost, of_an_acquire_is_lost_and_the_claim_found)
-{
-	set_up(NULL);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
-	held_then_free(take(l, patience_ms()));
-	swallowed(1);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_CLOSE);
-	held_then_free(take(l, patience_ms()));
-	swallowed(2);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_RESET);
-	held_then_free(take(l, patience_ms()));
-	swallowed(3);
-}
-
 /* The first request released the lock, the second finds none: no loss.  The
  * connection was idle, so the second request follows at once. */
 CASE(redis_lost, of_a_release_is_lost_and_the_lock_was_not)

@@ -74,22 +74,6 @@ CASE(redis_plain, waits_for_a_key_without_an_expiry)
 	let_go(&t);
 }
 
-CASE(redis_plain, gets_the_lock_when_a_foreign_lease_ends)
-{
-	struct taker t = { 0 };
-	int64_t begun;
-
-	set_up(PLAIN "ttl=30s");
-	begun = now_ms();
-	CHECK(foreign_take("dead", 500));
-	taker_queue(&t, c, l, FOREVER);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK_INT(t.done_ms - begun, >=, 499);
-	CHECK_INT(t.done_ms - begun, <=, 500 + 150 + slack_ms());
-	let_go(&t);
-}
-
 CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 {
 	struct lab_proxy *proxy;
@@ -224,31 +208,6 @@ CASE(redis_plain, and_foreign_clients_make_progress_one_at_a_time)
 }
 
 /* ---- Faults -------------------------------------------------------------- */
-
-CASE(redis_plain, is_lost_with_the_plain_key)
-{
-	dlock_hold *h;
-	uint64_t token;
-
-	set_up(PLAIN "ttl=1500ms");
-	h = take(l);
-	token = dlock_token(h);
-	EVENTUALLY(stats(c).renewed >= 4);
-	CHECK_OK(dlock_check(h));
-	server_do(server, "DEL x");
-	CHECK(foreign_take("theirs", 60000));
-	EVENTUALLY(diary.losses == 1);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	/* The release has left the foreign key alone. */
-	CHECK(foreign_give("theirs"));
-	h = take(l);
-	CHECK(dlock_token(h) > token);
-	/* The release finds this loss. */
-	server_do(server, "SET x theirs");
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK(foreign_give("theirs"));
-	give(take(l));
-}
 
 CASE(redis_plain, finds_the_claim_of_a_lost_reply)
 {

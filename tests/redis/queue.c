@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,26 +26,6 @@ static int count(const char *command)
 	return atoi(server_do(server, "%s", command));
 }
 
-CASE(redis_queue, next_that_just_died_costs_half_a_lease)
-{
-	struct taker t = { 0 }, u = { 0 };
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=4s");
-	h = take(l, 0);
-	taker_queue(&t, dying, dl, FOREVER);
-	taker_queue(&u, last, ll, FOREVER);
-	cut_off(proxy);
-	begin = now_ms();
-	give(h);
-	EVENTUALLY(u.done);
-	CHECK_OK(u.rc);
-	CHECK_INT(u.done_ms - begin, <=, 2000 + 2 * slack_ms());
-	let_go(&u);
-	bury(proxy, &t, 1);
-}
-
 /* The holder died, and the key has expired. */
 CASE(redis_queue, is_not_jumped_by_a_later_client)
 {
@@ -63,34 +42,6 @@ CASE(redis_queue, is_not_jumped_by_a_later_client)
 	CHECK_OK(t.rc);
 	let_go(&t);
 	dlock_release(h);
-}
-
-/* Else a writer would wait for readers without end. */
-CASE(redis_queue, is_one_for_readers_and_writers_also_where_order_is_any)
-{
-	struct taker w = { 0 }, r = { .shared = 1 };
-	dlock_lock *mine, *writers, *behind;
-	dlock_hold *h, *none = NULL;
-
-	set_up("ttl=10s&order=any");
-	mine = rwlock(c, "r");
-	writers = rwlock(dying, "r");
-	behind = rwlock(last, "r");
-	h = take_shared(mine, 0);
-	taker_queue(&w, dying, writers, FOREVER);
-	taker_queue(&r, last, behind, FOREVER);
-	cut_off(proxy);
-	give(h);
-	CHECK_RC(dlock_acquire_shared(mine, 0, &none), DLOCK_EBUSY);
-	CHECK(!r.done);
-	lab_proxy_heal(proxy);
-	EVENTUALLY(w.done);
-	CHECK_OK(w.rc);
-	CHECK(!r.done);
-	let_go(&w);
-	EVENTUALLY(r.done);
-	CHECK_OK(r.rc);
-	let_go(&r);
 }
 
 /* The writer is overtaken once: a waiter that is woken leaves the queue. */
@@ -111,34 +62,6 @@ CASE(redis_queue, is_kept_by_a_writer_that_readers_overtook)
 	EVENTUALLY(count("ZCARD dlock:{lnx}:q") == 1);
 	cut_off(proxy);
 	give(h);
-	CHECK_RC(dlock_acquire_shared(readers, 0, &none), DLOCK_EBUSY);
-	lab_proxy_heal(proxy);
-	EVENTUALLY(w.done);
-	CHECK_OK(w.rc);
-	let_go(&w);
-}
-
-/* Also behind writers, later. */
-CASE(redis_queue, is_kept_for_good_by_a_writer_that_has_met_readers)
-{
-	struct taker first = { 0 }, w = { 0 };
-	dlock_hold *h, *none = NULL;
-	dlock_lock *readers;
-	uint64_t attempts;
-
-	set_up("ttl=6s&order=any");
-	readers = rwlock(c, "x");
-	h = take_shared(readers, 0);
-	taker_queue(&first, last, ll, FOREVER);
-	taker_queue(&w, dying, dl, FOREVER);
-	give(h);
-	EVENTUALLY(first.done);
-	CHECK_OK(first.rc);
-	/* Two: the last may be on the way. */
-	attempts = stats(dying).attempts;
-	EVENTUALLY(stats(dying).attempts > attempts + 1);
-	cut_off(proxy);
-	let_go(&first);
 	CHECK_RC(dlock_acquire_shared(readers, 0, &none), DLOCK_EBUSY);
 	lab_proxy_heal(proxy);
 	EVENTUALLY(w.done);
@@ -192,40 +115,4 @@ CASE(redis_queue, is_none_where_order_is_any)
 		CHECK_OK(t[i].rc);
 		let_go(&t[i]);
 	}
-}
-
-/* ---- Tries --------------------------------------------------------------- */
-
-enum { TRIES = 2000, WAITS = 30 };
-
-/* Count the entries of the queue, and of the hash of participants. */
-static int entries(void)
-{
-	return count("ZCARD dlock:{lnx}:q") + count("HLEN dlock:{lnx}:i");
-}
-
-CASE(redis_queue, has_no_entry_behind_thousands_of_tries)
-{
-	dlock_hold *h, *none = NULL;
-
-	set_up("ttl=60s");
-	h = take(l, 0);
-	for (int i = 0; i < TRIES; i++)
-		CHECK_RC(dlock_acquire(ll, 0, &none), DLOCK_EBUSY);
-	EVENTUALLY(entries() == 0);
-	for (int i = 0; i < WAITS; i++)
-		CHECK_RC(dlock_acquire(ll, 1 + i % 4, &none), DLOCK_EBUSY);
-	EVENTUALLY(entries() == 0);
-	for (int i = 0; i < WAITS; i++) {
-		struct taker t = { 0 };
-
-		taker_queue(&t, last, ll, FOREVER);
-		dlock_cancel(ll);
-		let_go(&t);
-		CHECK_RC(t.rc, DLOCK_ECANCELED);
-	}
-	EVENTUALLY(entries() == 0);
-	CHECK_INT(stats(last).waiters, ==, 0);
-	give(h);
-	give(take(ll, 0));
 }

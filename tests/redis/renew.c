@@ -4,59 +4,18 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 TestSuite(redis_renew, .timeout = 120);
 
 static struct lab_server *server;
-static struct diary diary = DIARY_INIT;
 static dlock_client *c;
 static dlock_lock *l;
 
 static void set_up(const char *query)
 {
 	server = server_start(NULL);
-	c = client_of(server->port, query, &diary);
+	c = client_of(server->port, query, NULL);
 	l = mutex(c, "x");
-}
-
-CASE(redis_renew, does_not_make_a_claim_that_is_gone)
-{
-	dlock_hold *h;
-
-	set_up("ttl=600ms");
-	h = take(l, 0);
-	EVENTUALLY(stats(c).renewed >= 1);
-	server_do(server, "DEL %s", only_key(server));
-	EVENTUALLY(diary.losses == 1);
-	CHECK_RC(dlock_check(h), DLOCK_ELOST);
-	CHECK_TEXT(server_do(server, "KEYS *{*"), "*0\r\n");
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-}
-
-CASE(redis_renew, does_not_prolong_the_claim_of_another)
-{
-	dlock_client *other;
-	dlock_lock *theirs;
-	dlock_hold *h, *g;
-	const char *key;
-
-	set_up("ttl=900ms");
-	h = take(l, 0);
-	key = only_key(server);
-	server_do(server, "DEL %s", key);
-	other = client_of(server->port, "ttl=60s", NULL);
-	theirs = mutex(other, "x");
-	g = take(theirs, 0);
-	EVENTUALLY(diary.losses == 1);
-	/* The lease of the other client. */
-	CHECK_INT(atoll(server_do(server, "PTTL %s", key)), >, 30000);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_OK(dlock_check(g));
-	CHECK(dlock_token(g) > 0);
-	CHECK_INT(atoll(server_do(server, "PTTL %s", key)), >, 30000);
-	give(g);
 }
 
 enum { MANY = 300 };
@@ -71,7 +30,7 @@ CASE(redis_renew, of_many_is_one_flight)
 
 	server = server_start(NULL);
 	proxy = proxy_start(server);
-	c = client_of(lab_proxy_port(proxy), "ttl=6s", &diary);
+	c = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "lock %d", i);
 		locks[i] = mutex(c, name);

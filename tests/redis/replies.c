@@ -313,6 +313,8 @@ Test(replies, faults)
 		  DLOCK_EPROTO, 1, "another type" },
 		{ "ERR user_script:9: DLOCKEXHAUSTED", DLOCK_EEXHAUSTED, 1,
 		  "2^53" },
+		{ "ERR user_script:9: DLOCKCLOCK", DLOCK_EPROTO, 1,
+		  "the key \"clock\" of the prefix" },
 		{ "ERR syntax error", DLOCK_ENOTSUP, 1, "older than" },
 		{ "ERR unknown command 'evalsha'", DLOCK_ENOTSUP, 1,
 		  "a proxy" },

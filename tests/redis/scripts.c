@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CMake splices the scripts from parts, and to Lua an undeclared name is a
- * global, nil.  So a script must declare each name that it uses, and a part
- * must say which names of other parts it needs.
- */
+/* CMake splices the scripts from parts, and to Lua an undeclared name is a
+ * global, nil.  So a script must declare each name that it uses. */
 #include <criterion/criterion.h>
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "redis_scripts.h"
@@ -188,9 +183,7 @@ static void scan_word(struct scan *s, const char *token)
 	}
 }
 
-/* `locals` (may be NULL) gets the names that a later part may use. */
-static void scan_script(const char *text, struct names *undeclared,
-			struct names *locals)
+static void scan_script(const char *text, struct names *undeclared)
 {
 	static struct scan s;
 	char token[NAME_SIZE];
@@ -210,17 +203,15 @@ static void scan_script(const char *text, struct names *undeclared,
 	}
 	declare_pending(&s);
 	cr_assert_eq(s.depth, 0, "an 'end' is missing");
-	if (locals)
-		*locals = s.scopes[0];
 }
 
-/* ---- The spliced scripts ------------------------------------------------- */
+/* ---- The scripts --------------------------------------------------------- */
 
 static void expect_undeclared(const char *text, const char *names)
 {
 	struct names undeclared;
 
-	scan_script(text, &undeclared, NULL);
+	scan_script(text, &undeclared);
 	for (size_t i = 0; i < undeclared.n; i++)
 		cr_expect(is_one_of(undeclared.v[i], names),
 			  "'%s' is not declared in: %.60s ...", undeclared.v[i],
@@ -242,6 +233,9 @@ Test(redis_scripts, declare_every_name_that_they_use)
 	expect_undeclared(break_text, "");
 	expect_undeclared(inspect_text, "");
 	expect_undeclared(describe_text, "");
+	expect_undeclared(watch_text, "");
+	expect_undeclared(resize_text, "");
+	expect_undeclared(revoke_text, "");
 }
 
 Test(redis_scripts, that_use_an_undeclared_name_are_found)
@@ -259,93 +253,4 @@ Test(redis_scripts, that_use_an_undeclared_name_are_found)
 	expect_undeclared("return f(1) local function f() end", "f");
 	expect_undeclared("local x x = 1 y = 2", "y");
 	expect_undeclared("local x, y = 1, 2 return x.z .. y", "");
-}
-
-/* ---- Their parts --------------------------------------------------------- */
-
-static void read_part(const char *name, char *out, size_t size)
-{
-	char path[512];
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s.lua", RD_SCRIPTS, name);
-	f = fopen(path, "re");
-	cr_assert(f, "no %s", path);
-	n = fread(out, 1, size - 1, f);
-	out[n] = '\0';
-	cr_assert(n > 0 && n < size - 1);
-	fclose(f);
-}
-
-/* A name of "-- needs: get|attempt_fast: lock_key" must be in the parts. */
-static void expect_needed(const char *part, const char *parts, const char *name)
-{
-	static char text[32768];
-	struct names undeclared, locals;
-	char each[128], *rest = each;
-
-	snprintf(each, sizeof(each), "%s", parts);
-	for (char *one; (one = strsep(&rest, "|"));) {
-		read_part(one, text, sizeof(text));
-		scan_script(text, &undeclared, &locals);
-		cr_expect(has_name(&locals, name),
-			  "%s.lua needs '%s', which %s.lua does not declare",
-			  part, name, one);
-	}
-}
-
-static void check_part(const char *part)
-{
-	static const char begin[] = "-- needs: ";
-	static char text[32768];
-	struct names undeclared, needed = { .n = 0 };
-	char *save = NULL;
-
-	read_part(part, text, sizeof(text));
-	scan_script(text, &undeclared, NULL);
-	for (char *line = strtok_r(text, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *names, *name;
-
-		if (strncmp(line, begin, sizeof(begin) - 1) != 0)
-			continue;
-		line += sizeof(begin) - 1;
-		names = strchr(line, ':');
-		cr_assert(names, "%s.lua: %s", part, line);
-		*names++ = '\0';
-		while ((name = strsep(&names, " "))) {
-			if (!*name)
-				continue;
-			add_name(&needed, name);
-			expect_needed(part, line, name);
-			cr_expect(has_name(&undeclared, name),
-				  "%s.lua does not use '%s'", part, name);
-		}
-	}
-	for (size_t i = 0; i < undeclared.n; i++)
-		cr_expect(has_name(&needed, undeclared.v[i]),
-			  "%s.lua uses '%s' and does not say that it needs it",
-			  part, undeclared.v[i]);
-}
-
-Test(redis_scripts, say_what_they_need_of_each_other)
-{
-	DIR *dir = opendir(RD_SCRIPTS);
-	struct dirent *e;
-	int parts = 0;
-
-	cr_assert(dir, "no %s", RD_SCRIPTS);
-	while ((e = readdir(dir))) {
-		char part[64];
-		size_t n = strlen(e->d_name);
-
-		if (n < 5 || strcmp(e->d_name + n - 4, ".lua") != 0)
-			continue;
-		snprintf(part, sizeof(part), "%.*s", (int)n - 4, e->d_name);
-		check_part(part);
-		parts++;
-	}
-	closedir(dir);
-	cr_expect_eq(parts, 19);
 }

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lab/base/fail.h"
@@ -45,25 +44,6 @@ CASE(redis_server, that_was_killed_and_remembers)
 	CHECK_INT(diary.losses, ==, 0);
 	give(h);
 	h = take(theirs, patience_ms());
-	CHECK(dlock_token(h) > token);
-	give(h);
-}
-
-CASE(redis_server, that_was_flushed)
-{
-	dlock_hold *h;
-	uint64_t token;
-	int64_t begin;
-
-	set_up(NULL, "ttl=3s");
-	h = take(l, 0);
-	token = dlock_token(h);
-	begin = now_ms();
-	server_do(server, "FLUSHALL");
-	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	h = take(l, patience_ms());
 	CHECK(dlock_token(h) > token);
 	give(h);
 }

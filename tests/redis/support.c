@@ -55,18 +55,6 @@ int connections(struct lab_server *s)
 	return n;
 }
 
-const char *only_key(struct lab_server *s)
-{
-	static char key[256];
-	const char *reply = server_do(s, "KEYS *{*");
-	const char *at = strstr(reply, "*1\r\n$");
-
-	if (!at || !(at = strchr(at + 5, '\n')))
-		FAIL("not one key: %s", reply);
-	snprintf(key, sizeof(key), "%.*s", (int)strcspn(at + 1, "\r"), at + 1);
-	return key;
-}
-
 static void server_end(void *arg)
 {
 	struct lab_server *s = arg;

@@ -52,9 +52,6 @@ uint64_t calls(struct lab_server *s, const char *command);
 /* Count the connections, except the lab's. */
 int connections(struct lab_server *s);
 
-/* Return the lock's key in a server with a single lock. */
-const char *only_key(struct lab_server *s);
-
 /* ---- Clients ------------------------------------------------------------- */
 
 /* "redis://127.0.0.1:PORT/QUERY".  Static, per thread. */

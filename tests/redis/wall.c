@@ -12,7 +12,6 @@
 TestSuite(redis_wall, .timeout = 120);
 
 static struct lab_server *server;
-static struct diary diary = DIARY_INIT;
 static dlock_client *c;
 static dlock_lock *l, *rw, *sem;
 
@@ -37,7 +36,7 @@ static void serve(void)
 
 static void open_client(const char *query)
 {
-	c = client_of(server->port, query, &diary);
+	c = client_of(server->port, query, NULL);
 	l = mutex(c, "x");
 	rw = rwlock(c, "r");
 	sem = semaphore(c, "s", 1);
@@ -47,81 +46,6 @@ static void set_up(const char *query)
 {
 	serve();
 	open_client(query);
-}
-
-static uint64_t token_of_a_pair(dlock_lock *x)
-{
-	dlock_hold *h = take(x, patience_ms());
-	uint64_t token = dlock_token(h);
-
-	give(h);
-	return token;
-}
-
-CASE(redis_wall, set_back_and_tokens_rise_still)
-{
-	uint64_t last = 0;
-	int i;
-
-	set_up(NULL);
-	for (i = 0; i < 4; i++) {
-		uint64_t token = token_of_a_pair(l);
-
-		CHECK(token > last);
-		last = token;
-		step_wall(-20000 * (i + 1));
-	}
-	/* And tokens of readers, and of writers behind readers. */
-	step_wall(0);
-	last = 0;
-	for (i = 0; i < 6; i++) {
-		dlock_hold *h = i % 2 ? take_shared(rw, 0) : take(rw, 0);
-
-		CHECK(dlock_token(h) > last);
-		last = dlock_token(h);
-		give(h);
-		step_wall(-10000 * (i + 1));
-	}
-}
-
-/* Only prefix:clock is left in the server. */
-CASE(redis_wall, set_back_when_the_lock_was_free_for_long)
-{
-	uint64_t last;
-
-	set_up(NULL);
-	last = token_of_a_pair(l);
-	/* A key that is only over its time would be there again. */
-	EVENTUALLY(strcmp(server_do(server, "DBSIZE"), "1") == 0);
-	step_wall(-40000);
-	for (int i = 0; i < 3; i++) {
-		uint64_t token = token_of_a_pair(l);
-
-		CHECK(token > last);
-		last = token;
-	}
-	step_wall(0);
-	CHECK(token_of_a_pair(l) > last);
-}
-
-CASE(redis_wall, set_forward_and_the_loss_is_found)
-{
-	dlock_lock *theirs;
-	uint64_t token;
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=3s");
-	h = take(l, 0);
-	token = dlock_token(h);
-	begin = now_ms();
-	step_wall(40000);
-	theirs = elsewhere(server, NULL);
-	/* The lease is over in the server. */
-	CHECK(token_of_a_pair(theirs) > token);
-	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
 
 static atomic_int stepping;
