@@ -5,46 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-EITHER_WAY(memcached_loss, flush_all)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = direct(&s, "ttl=3s");
-	dlock_client *other = direct(&s, "ttl=3s");
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l), *next;
-	int64_t since = now_ms();
-
-	scene_do(&s, "flush_all", NULL);
-	next = take(mutex(other, "x"));
-	CHECK(dlock_token(next) > dlock_token(h));
-	found_lost(h, c, since);
-	CHECK_OK(dlock_check(next));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	/* Neither the loss nor the release harms the next hold. */
-	ask(l, 0, DLOCK_EBUSY);
-	CHECK_OK(dlock_check(next));
-	give(next);
-}
-
-EITHER_WAY(memcached_loss, restart)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = direct(&s, "ttl=3s");
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l);
-	uint64_t token = dlock_token(h);
-	int64_t since = now_ms();
-
-	CHECK_INT(lab_server_kill(s.server), ==, 0);
-	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
-	CHECK_INT(now_ms() - since, <, 1000);
-	found_lost(h, c, since);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	h = take(l);
-	CHECK(dlock_token(h) > token);
-	give(h);
-}
-
 static dlock_hold *take_kind(dlock_client *c, int kind)
 {
 	if (kind == 2)

@@ -2,8 +2,6 @@
 /* The mark by which a writer knows that a lock may have readers. */
 #include "support.h"
 
-#include <pthread.h>
-
 #include "backends/memcached/protocol/item.h"
 
 #define MARK "lnx.m"
@@ -32,40 +30,6 @@ EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
 	CHECK_INT(gets_of_a_pair(&s, l), ==, 3 + MEMC_READERS);
 	delete_mark(&s);
 	CHECK_INT(gets_of_a_pair(&s, l), ==, 2);
-}
-
-/* A writer comes when the reader's requests are only half through. */
-EITHER_WAY(memcached_mark, is_there_before_the_reader_gets_the_gate)
-{
-	/* A reader surveys the slots, then takes a slot. */
-	enum { SURVEY = MEMC_READERS + 2 };
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ask=60s");
-	dlock_lock *l = mutex(direct(&s, "ttl=60s"), "x");
-	dlock_lock *shared = rwlock(c, "x");
-
-	CHECK_OK(dlock_lock_unbind(shared));
-	for (int done = 1; done <= 2; done++) {
-		struct taker r = { .shared = 1, .keep = 1 };
-		dlock_hold *mine = NULL;
-		uint64_t gets;
-		int rc;
-
-		give(take(mutex(c, "y")));
-		gets = stat_of(&s, "STAT cmd_get ");
-		lab_proxy_drip(s.proxy, LAB_UP, 2);
-		taker_start(&r, shared, 0);
-		EVENTUALLY(stat_of(&s, "STAT cmd_get ") >=
-			   gets + SURVEY + (uint64_t)done);
-		rc = dlock_acquire(l, 0, &mine);
-		lab_proxy_heal(s.proxy);
-		(void)taker_join(&r);
-		CHECK(rc == DLOCK_OK || rc == DLOCK_EBUSY);
-		CHECK(!mine || !r.hold);
-		dlock_release(mine);
-		dlock_release(r.hold);
-		delete_mark(&s);
-	}
 }
 
 EITHER_WAY(memcached_mark, outlives_the_longest_lease)

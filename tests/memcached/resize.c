@@ -134,31 +134,6 @@ EITHER_WAY(memcached_resize, leaves_a_foreign_mark)
 
 /* ---- Slots beyond the handle's ------------------------------------------- */
 
-/* The first two slots are free, the next two are held. */
-EITHER_WAY(memcached_resize, counts_the_slots_beyond)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
-	dlock_lock *other = semaphore(direct(&s, ""), "s", 2);
-	dlock_hold *h[4];
-
-	h[0] = take(l);
-	resize(l, 4);
-	for (int i = 1; i < 4; i++)
-		h[i] = take(l);
-	resize(l, 2);
-	give(h[0]);
-	ask(other, 0, DLOCK_EBUSY);
-	give(h[1]);
-	ask(other, 0, DLOCK_EBUSY);
-	has(other, 2, 2);
-	give(h[2]);
-	h[0] = take(other);
-	ask(l, 0, DLOCK_EBUSY);
-	give(h[0]);
-	give(h[3]);
-}
-
 static dlock_hold *take_two(dlock_lock *l)
 {
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;

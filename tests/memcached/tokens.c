@@ -34,26 +34,6 @@ static dlock_client *moved(const struct scene *s, uint64_t at_us)
 	return direct(s, query);
 }
 
-/* The server runs for a while at first, but not as long as this test can be
- * debugged for. */
-EITHER_WAY(memcached_tokens, they_count_from_the_servers_start)
-{
-	uint64_t begun = wall_us();
-	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = mutex(direct(&s, ""), "x");
-	uint64_t last = taken(l);
-
-	CHECK_INT(last, >, begun - begun % SECOND);
-	CHECK_INT(last, <=, wall_us());
-	for (int i = 0; i < 3; i++) {
-		uint64_t token = taken(l);
-
-		CHECK_INT(token, >, last);
-		CHECK_INT(token, <, last + 1000);
-		last = token;
-	}
-}
-
 EITHER_WAY(memcached_tokens, they_are_larger_than_those_before_the_move)
 {
 	struct scene s = scene_new(protocol, NULL);
