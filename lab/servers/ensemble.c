@@ -127,20 +127,6 @@ struct lab_ensemble *lab_ensemble_start_linked(
 	return start_nodes(options, true);
 }
 
-static void cut(struct lab_proxy *link, bool on)
-{
-	if (!link)
-		return;
-	lab_proxy_hole(link, LAB_UP, on);
-	lab_proxy_hole(link, LAB_DOWN, on);
-}
-
-void lab_ensemble_cut(struct lab_ensemble *e, int a, int b, bool on)
-{
-	cut(e->link[a][b], on);
-	cut(e->link[b][a], on);
-}
-
 static int all_serve(void *arg)
 {
 	struct lab_ensemble *e = arg;

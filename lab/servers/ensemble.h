@@ -35,9 +35,6 @@ struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options);
 struct lab_ensemble *
 lab_ensemble_start_linked(const struct lab_zk_options *options);
 
-/* Cut two nodes off from each other, whichever of them leads; or join them. */
-void lab_ensemble_cut(struct lab_ensemble *e, int a, int b, bool on);
-
 /* Wait until every node serves again. */
 int lab_ensemble_wait(struct lab_ensemble *e, int64_t timeout_ms);
 

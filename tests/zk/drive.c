@@ -84,31 +84,6 @@ CASE(zk_drive, a_waiter_hears_after_others_have_read)
 	CHECK_INT(now_ms() - begun, <, 5000);
 }
 
-static atomic_int lines;
-
-static void count_line(const struct dlock_log_line *line, void *arg)
-{
-	(void)line;
-	(void)arg;
-	atomic_fetch_add(&lines, 1);
-}
-
-/* No thread calls, and there is no hold to renew: pings alone keep the session.
- * The log would tell of an expired session. */
-CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
-{
-	struct lab_server *s = shared_server();
-	dlock_options o = DLOCK_OPTIONS_INIT;
-	dlock_client *c;
-
-	o.on_log = count_line;
-	c = client_with(s->port, "?ttl=1s&ask=1s", &o);
-	ALL_ALONG(4000, lines == 0);
-	CHECK_OK(dlock_release(take(mutex(c, "lock"), PATIENCE)));
-	end_now(c);
-	CHECK_INT(lines, ==, 0);
-}
-
 static uint64_t misses(dlock_client *c)
 {
 	struct zk_session *s = dlki_zk_session_of(c->session);

@@ -7,7 +7,6 @@
 
 TestSuite(zk_fastpath, .timeout = 120);
 
-#define DIR "/dlock/lnlock"
 #define PAIRS 20
 #define QUERY "?ttl=30s&ask=5s"
 
@@ -42,31 +41,6 @@ CASE(zk_fastpath, it_is_two_requests)
 		EVENTUALLY(stats(c).pending_cleanups == 0);
 		CHECK_INT(stats(c).lost, ==, 0);
 		end_now(c);
-	}
-}
-
-/* The other client holds the lock, or has released it, perhaps with the
- * deletion under way. */
-CASE(zk_fastpath, a_client_in_between_is_seen)
-{
-	struct lab_server *s = shared_server();
-
-	for (int i = 0; i < QUERIES; i++) {
-		dlock_lock *ours = mutex(client(s->port, queries[i]), "lock");
-		dlock_lock *theirs = mutex(client(s->port, queries[i]), "lock");
-
-		for (int k = 0; k < 10; k++) {
-			dlock_hold *h;
-			uint64_t token;
-
-			pairs(ours, 3);
-			pairs(theirs, k % 3);
-			h = take(theirs, PATIENCE);
-			token = dlock_token(h);
-			is_busy(ours);
-			CHECK_OK(dlock_release(h));
-			CHECK(taken(ours) > token);
-		}
 	}
 }
 

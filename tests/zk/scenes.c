@@ -222,52 +222,42 @@ static int64_t take_and_freeze(struct stage *s, const char *name, int idle_ms,
 	return race(s, name);
 }
 
-/* After a longer pause, the client library would connect again, which the
- * leader hears of. */
-CASE(zk_scenes, a_grant_after_a_pause_overlaps_nothing)
+/* The client of a round is stopped for `step_ms` less than the client of the
+ * round before; every fourth round begins anew. */
+static void grants_overlap_nothing(const char *name, int ttl_ms, int tick_ms,
+				   int idle_ms, int stopped_ms, int step_ms)
 {
 	struct stage s;
 	int overlaps = 0;
 
 	stage_set(&s);
-	open_at(&s.actor, s.follower->port);
-	for (int i = 0; i < rounds(ROUNDS); i++) {
-		int stopped = TTL_MS * 60 / 100 - i % 4 * TTL_MS / 30;
-
-		overlaps += take_and_freeze(&s, "grant after a pause", 0,
-					    stopped) < 0;
-	}
+	open_with(&s.actor, s.follower->port, ttl_ms, tick_ms);
+	for (int i = 0; i < rounds(ROUNDS); i++)
+		overlaps += take_and_freeze(&s, name, idle_ms,
+					    stopped_ms - i % 4 * step_ms) < 0;
 	CHECK_INT(overlaps, ==, 0);
 	process_kill(s.actor.pid);
 }
 
+/* After a longer pause, the client library would connect again, which the
+ * leader hears of. */
+CASE(zk_scenes, a_grant_after_a_pause_overlaps_nothing)
+{
+	grants_overlap_nothing("grant after a pause", TTL_MS, TICK_MS, 0,
+			       TTL_MS * 60 / 100, TTL_MS / 30);
+}
+
 CASE(zk_scenes, a_tick_below_the_servers_overlaps_nothing)
 {
-	struct stage s;
-	int overlaps = 0;
-
-	stage_set(&s);
-	open_with(&s.actor, s.follower->port, TTL_MS, TICK_MS / 50);
-	for (int i = 0; i < rounds(ROUNDS); i++)
-		overlaps += take_and_freeze(&s, "tick below the servers'", 0,
-					    TTL_MS * 60 / 100) < 0;
-	CHECK_INT(overlaps, ==, 0);
-	process_kill(s.actor.pid);
+	grants_overlap_nothing("tick below the servers'", TTL_MS, TICK_MS / 50,
+			       0, TTL_MS * 60 / 100, 0);
 }
 
 /* The shortest sessions of the servers. */
 CASE(zk_scenes, a_short_ttl_overlaps_nothing)
 {
-	struct stage s;
-	int overlaps = 0;
-
-	stage_set(&s);
-	open_with(&s.actor, s.follower->port, 4 * TICK_MS, TICK_MS);
-	for (int i = 0; i < rounds(ROUNDS); i++)
-		overlaps += take_and_freeze(&s, "short ttl", TICK_MS,
-					    4 * TICK_MS * 38 / 100) < 0;
-	CHECK_INT(overlaps, ==, 0);
-	process_kill(s.actor.pid);
+	grants_overlap_nothing("short ttl", 4 * TICK_MS, TICK_MS, TICK_MS,
+			       4 * TICK_MS * 38 / 100, 0);
 }
 
 /* Stop the client right behind a renewal, and freeze the server with the next
@@ -307,33 +297,6 @@ CASE(zk_scenes, a_late_renewal_overlaps_nothing)
 		}
 		overlaps += race(&s, "late renewal") < 0;
 		i++;
-	}
-	CHECK_INT(overlaps, ==, 0);
-	process_kill(s.actor.pid);
-}
-
-/* The client was opened when there was a single server. */
-CASE(zk_scenes, a_server_that_became_an_ensemble_overlaps_nothing)
-{
-	struct lab_address to;
-	struct lab_server *alone;
-	struct lab_proxy *p;
-	struct stage s;
-	int overlaps = 0;
-
-	stage_set(&s);
-	alone = server(&servers);
-	p = proxy(alone);
-	for (int i = 0; i < rounds(ROUNDS); i++) {
-		to = lab_server_address(alone);
-		CHECK_INT(lab_proxy_aim(p, &to), ==, 0);
-		open_at(&s.actor, lab_proxy_port(p));
-		do_it(&s.actor, TOUCH, NULL);
-		to = lab_server_address(s.follower);
-		CHECK_INT(lab_proxy_aim(p, &to), ==, 0);
-		lab_proxy_reset(p);
-		overlaps += take_and_freeze(&s, "became an ensemble",
-					    TTL_MS * 29 / 100, 0) < 0;
 	}
 	CHECK_INT(overlaps, ==, 0);
 	process_kill(s.actor.pid);
