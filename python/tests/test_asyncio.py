@@ -331,6 +331,81 @@ class Cancels(AioCase):
 
         self.none_dropped(main)
 
+    def in_upgrade(self, main):
+        """main(store, rwlock, upgradeable)"""
+        async def run(store, mine):
+            if "UPGRADE" in store.caps:
+                rw = store.rwlock(self.name)
+                await main(store, rw, dlock.aio.Upgradeable(rw))
+                await self.none_waits(store)
+
+        self.none_dropped(run)
+
+    def test_of_an_upgrade(self):
+        """The end of the block releases the read side behind the upgrade."""
+        async def main(store, rw, upgradeable):
+            async def work():
+                async with upgradeable.acquire() as reads:
+                    await upgradeable.upgrade(reads)
+
+            async with rw.acquire_shared():
+                for again in False, True:
+                    task = asyncio.create_task(work())
+                    await until(lambda: store.stats().waiters == 1)
+                    task.cancel()
+                    await asyncio.sleep(0)
+                    if again:  # in the release
+                        task.cancel()
+                    with self.assertRaises(asyncio.CancelledError):
+                        await task
+                    async with upgradeable.acquire(20):
+                        pass
+
+        self.in_upgrade(main)
+
+    def test_before_the_callback_of_an_upgrade(self):
+        """The callback comes between the cancel and the task."""
+        async def main(store, rw, upgradeable):
+            async def work():
+                async with upgradeable.acquire() as reads:
+                    await upgradeable.upgrade(reads)
+
+            hold = await rw.acquire_shared()
+            task = asyncio.create_task(work())
+            await until(lambda: store.stats().waiters == 1)
+            release = asyncio.create_task(hold.release())
+            await asyncio.sleep(0)  # it begins
+            # Both members of the read side, and the write side.
+            self.eventually(lambda: store.stats().holds == 3
+                            and store.stats().waiters == 0)
+            self.assertTrue(select.select([store._fd], [], [], 20)[0])
+            task.cancel()
+            store._process()
+            with self.assertRaises(asyncio.CancelledError):
+                await asyncio.wait_for(task, 20)
+            await release
+
+        self.in_upgrade(main)
+
+    def test_of_the_release_of_an_upgrade(self):
+        async def main(store, rw, upgradeable):
+            async def work():
+                async with upgradeable.acquire() as reads:
+                    async with upgradeable.upgrade(reads):
+                        began.set()
+
+            for _ in range(20):
+                began = asyncio.Event()
+                task = asyncio.create_task(work())
+                await began.wait()
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                async with upgradeable.acquire(20):
+                    pass
+
+        self.in_upgrade(main)
+
     def test_at_any_moment_leaves_nothing_held(self):
         async def main(store, mine):
             ended = {True: 0, False: 0}

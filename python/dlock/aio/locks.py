@@ -68,13 +68,14 @@ class Lock:
         except Busy:
             return None
 
-    async def _acquire(self, function, timeout, options, shared=False):
+    async def _acquire(self, function, timeout, options, shared=False,
+                       beside=None):
         if options:
             function = with_options(lib.dlock_acquire_opts_start, shared,
                                     **options)
         for client in self._clients:
             client._check_open(Canceled)
-        call = Call(self._client, Hold(self))
+        call = Call(self._client, Hold(self, beside))
         call.acquire(function, self._lock._raw, to_ms(timeout))
         return await call.result()
 
@@ -159,9 +160,7 @@ class Upgradeable(Lock):
         def function(raw, ms, done, arg, op):
             return lib.dlock_upgrade_start(raw, hold._c.now, ms, done, arg, op)
 
-        writes = await self._acquire(function, timeout, {})
-        writes._beside = hold  # not collected before
-        return writes
+        return await self._acquire(function, timeout, {}, beside=hold)
 
 
 class Semaphore(Lock):
