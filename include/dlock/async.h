@@ -111,9 +111,12 @@ dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
  * Undo one acquire.  After DLOCK_OK the hold has ended, and the program may not
  * use it any more.  `done` gets the code that dlock_release() would return:
  * when it comes, others can have the lock.  Without `done`, which may be NULL,
- * the result is dropped, and dlock_pending() does not count the release.
+ * the result is dropped, and dlock_pending() does not count the release.  Of a
+ * hold that dlock_upgrade_start() added: the last release of the upgradeable
+ * hold is refused until `done` has come.
  *
- *   EINVAL   hold is NULL, or another thread's
+ *   EINVAL   hold is NULL, or another thread's; or the write side that
+ *            dlock_upgrade_start() added comes first
  *   ECANCELED, ENOMEM, EEXHAUSTED  the hold has not ended; dlock_release() ends
  *            it
  */
