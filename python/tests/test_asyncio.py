@@ -29,6 +29,11 @@ async def until(condition):
         await asyncio.sleep(0.001)
 
 
+async def upgrade(upgradeable):
+    async with upgradeable.acquire() as reads:
+        await upgradeable.upgrade(reads)
+
+
 class AioCase(Case):
     """`mine` is a lock in a loop; `theirs` belongs to another client."""
 
@@ -344,13 +349,9 @@ class Cancels(AioCase):
     def test_of_an_upgrade(self):
         """The end of the block releases the read side behind the upgrade."""
         async def main(store, rw, upgradeable):
-            async def work():
-                async with upgradeable.acquire() as reads:
-                    await upgradeable.upgrade(reads)
-
             async with rw.acquire_shared():
                 for again in False, True:
-                    task = asyncio.create_task(work())
+                    task = asyncio.create_task(upgrade(upgradeable))
                     await until(lambda: store.stats().waiters == 1)
                     task.cancel()
                     await asyncio.sleep(0)
@@ -366,12 +367,8 @@ class Cancels(AioCase):
     def test_before_the_callback_of_an_upgrade(self):
         """The callback comes between the cancel and the task."""
         async def main(store, rw, upgradeable):
-            async def work():
-                async with upgradeable.acquire() as reads:
-                    await upgradeable.upgrade(reads)
-
             hold = await rw.acquire_shared()
-            task = asyncio.create_task(work())
+            task = asyncio.create_task(upgrade(upgradeable))
             await until(lambda: store.stats().waiters == 1)
             release = asyncio.create_task(hold.release())
             await asyncio.sleep(0)  # it begins

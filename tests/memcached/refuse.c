@@ -135,20 +135,24 @@ EITHER_WAY(memcached_refuse, keys)
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "prefix=victim");
 	char name[256];
+	dlock_hold *hold[3 * 20];
+	size_t n = 0;
 	int held = 4, found = 0; /* two witnesses, two pools */
 
 	for (size_t len = 1; len < sizeof(name); len += 13) {
 		for (size_t i = 0; i < len; i++)
 			name[i] = evil[i % (sizeof(evil) - 1)];
 		name[len] = '\0';
-		take(mutex(c, name));
-		take(semaphore(c, name, 2));
+		hold[n++] = take(mutex(c, name));
+		hold[n++] = take(semaphore(c, name, 2));
 		name[0] = 'r'; /* "x..." has an exclusive holder */
-		take_shared(rwlock(c, name), patience_ms());
+		hold[n++] = take_shared(rwlock(c, name), patience_ms());
 		/* A reader or a permit has a slot and a mark. */
 		held += 1 + 2 + 2;
 	}
 	/* The server passes over items in use. */
 	EVENTUALLY((found = check_keys(s.server)) >= held);
 	CHECK_INT(found, ==, held);
+	while (n > 0)
+		give(hold[--n]);
 }

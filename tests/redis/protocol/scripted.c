@@ -178,6 +178,17 @@ Test(redis_protocol, grant_messages_are_pushed_grants, .fini = rig_end)
 	cr_assert(rig.world.socks[RIG_EAR].is_open);
 }
 
+/* Says nothing until the ear sends PING.  Returns when the silence began. */
+static dlk_time quieten_ear(void)
+{
+	dlk_time quiet = rig.world.clock;
+
+	for (int i = 0; i < 3; i++)
+		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
+	cr_assert_str_eq(rig_heard(RIG_EAR), "*1\r\n$4\r\nPING\r\n");
+	return quiet;
+}
+
 Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
      .fini = rig_end)
 {
@@ -185,15 +196,9 @@ Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
 
 	rig_begin_up("");
 	rig_raise_ear();
-	quiet = rig.world.clock;
-	for (int i = 0; i < 3; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
-	cr_assert_str_eq(rig_heard(RIG_EAR), "*1\r\n$4\r\nPING\r\n");
+	(void)quieten_ear();
 	rig_say(RIG_EAR, "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
-	quiet = rig.world.clock;
-	for (int i = 0; i < 3; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
-	cr_assert_str_eq(rig_heard(RIG_EAR), "*1\r\n$4\r\nPING\r\n");
+	quiet = quieten_ear();
 	for (int i = 0; i < 5 && rig.world.socks[RIG_EAR].is_open; i++)
 		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 7000 * DLK_MS);
 	cr_assert(!rig.world.socks[RIG_EAR].is_open);
@@ -202,14 +207,9 @@ Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
 
 Test(redis_protocol, an_ear_without_the_right_to_ping_stays_up, .fini = rig_end)
 {
-	dlk_time quiet;
-
 	rig_begin_up("");
 	rig_raise_ear();
-	quiet = rig.world.clock;
-	for (int i = 0; i < 3; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
-	cr_assert_str_eq(rig_heard(RIG_EAR), "*1\r\n$4\r\nPING\r\n");
+	(void)quieten_ear();
 	rig_say(RIG_EAR, "-NOPERM this user has no permissions to run the "
 			 "'ping' command\r\n");
 	cr_assert(rig.world.socks[RIG_EAR].is_open);
