@@ -222,7 +222,7 @@ static int is_empty(const struct redis_reader *r)
  * is left to it. */
 static int take_brief(struct redis_reader *r, const char *bytes, size_t n)
 {
-	const char *end = r->brief_text + n - 2, *at;
+	const char *end, *at;
 	uint64_t number;
 
 	if (n < 4 || n > sizeof(r->brief_text) ||
@@ -230,6 +230,7 @@ static int take_brief(struct redis_reader *r, const char *bytes, size_t n)
 	    memcmp(bytes + n - 2, "\r\n", 2) != 0)
 		return 0;
 	memcpy(r->brief_text, bytes, n);
+	end = r->brief_text + n - 2;
 	r->brief_text[n - 2] = '\0';
 	at = dlki_digits_read(r->brief_text + 1, &number);
 	if (at == r->brief_text + 1 || number > INT64_MAX ||
