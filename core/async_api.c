@@ -232,14 +232,15 @@ static int begin_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 	if (rc != 0)
 		return rc;
 	r = dlki_async_make(c, done, arg, err);
-	rc = r ? 0 : err->code;
-	if (rc == 0) {
+	if (r) {
 		r->wait = dlki_wait_new(lock, timeout_ms);
 		r->wait.beside = read;
 		rc = upgrade_start(lock, hold, r, op, err);
+		if (rc != 0)
+			dlki_async_free(r);
+	} else {
+		rc = err->code;
 	}
-	if (rc != 0 && r)
-		dlki_async_free(r);
 	dlki_client_end(c);
 	return rc;
 }

@@ -18,17 +18,19 @@ static int ask_start(dlock_lock *lock, struct dlki_question *q,
 	if (rc != 0)
 		return rc;
 	r = dlki_async_make(c, done, arg, err);
-	rc = r ? 0 : err->code;
+	if (!r) {
+		dlki_client_end(c);
+		return err->code;
+	}
 	pthread_mutex_lock(&c->mu);
-	if (rc == 0)
-		rc = dlki_async_reserve(c, err);
+	rc = dlki_async_reserve(c, err);
 	if (rc == 0) {
 		r->question = q;
 		dlki_question_begin(q, lock->record);
 		dlki_call_begin(c);
 		dlki_async_enter(r);
 		dlki_async_ready(r);
-	} else if (r) {
+	} else {
 		dlki_async_free(r);
 	}
 	pthread_mutex_unlock(&c->mu);

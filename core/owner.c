@@ -61,7 +61,7 @@ void dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE])
 		out[i] = digit(id[i] >> 4);
 		out[OWNER_BYTES + i] = digit(id[i] & 15);
 	}
-	out[2 * OWNER_BYTES] = '\0';
+	out[DLKI_OWNER_SIZE - 1] = '\0';
 	explicit_bzero(id, sizeof(id));
 }
 

@@ -58,7 +58,7 @@ void sim_break_begin(struct sim_caller *c, dlk_time now)
 	c->token = 0;
 	c->about[0] = '\0';
 	c->ask.about = c->about;
-	c->give_up_at = now + 2 * SIM_PATIENCE_MS * DLK_MS;
+	c->give_up_at = now + INT64_C(2) * SIM_PATIENCE_MS * DLK_MS;
 	sim_judge_break(c->judge, c->number, c->lock, c->about);
 	ask(c, now);
 }

@@ -2,6 +2,7 @@
 #include "sim/judge.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,12 +211,28 @@ void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
 	sim_net_note(j->net, "caller %d claim %u is over", caller, claims);
 }
 
+/* Read eight digits of an owner; UINT_MAX if there are no digits. */
+static unsigned int owner_part(const char *owner, size_t n)
+{
+	char part[9], *end;
+	unsigned long value;
+
+	if (strlen(owner) < 8 * (n + 1))
+		return UINT_MAX;
+	memcpy(part, owner + 8 * n, 8);
+	part[8] = '\0';
+	value = strtoul(part, &end, 16);
+	return *end ? UINT_MAX : (unsigned int)value;
+}
+
 static void check_owner(struct sim_judge *j, int lock, const char *owner)
 {
-	unsigned int caller, life, claims;
+	unsigned int caller = owner_part(owner, 0);
+	unsigned int life = owner_part(owner, 1);
+	unsigned int claims = owner_part(owner, 2);
 
-	if (sscanf(owner, "%8x%8x%8x", &caller, &life, &claims) != 3 ||
-	    caller < 1 || caller > SIM_CALLERS)
+	if (caller < 1 || caller > SIM_CALLERS || life == UINT_MAX ||
+	    claims == UINT_MAX)
 		sim_judge_fault(j, "lock %d has the owner %.32s", lock, owner);
 	else if (j->over[caller - 1].life == life &&
 		 claims <= j->over[caller - 1].claims)

@@ -86,7 +86,7 @@ uint32_t sim_plan_resize(const struct sim_caller *c)
 	if (c->lock != SIM_SEMAPHORE || !(c->terms->caps & DLOCK_CAP_RESIZE) ||
 	    draw(c, "resize", 4) == 0)
 		return 0;
-	return 1 + (uint32_t)draw(c, "limit", 2 * SIM_PERMITS);
+	return 1 + (uint32_t)draw(c, "limit", UINT64_C(2) * SIM_PERMITS);
 }
 
 int sim_plan_downgrade(const struct sim_caller *c)

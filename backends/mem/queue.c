@@ -227,7 +227,7 @@ int dlki_mem_is_turn(const struct mem_ticket *t)
 	const struct mem_ticket *beside = find_beside(t->queue, t);
 	struct ahead ahead = { 0 };
 
-	for (const struct mem_ticket *q = t->queue->first; q != t;
+	for (const struct mem_ticket *q = t->queue->first; q && q != t;
 	     q = q->next) {
 		if (q == beside || dlki_mem_wants_too_many(q))
 			continue;

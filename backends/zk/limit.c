@@ -108,12 +108,11 @@ int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
 
 /* ---- Transactions -------------------------------------------------------- */
 
-/* Write `data` to `path`, if a node stands and the directory has the listing's
- * version.  Returns 0, an error, or 1 if not. */
+/* Do `write`, if a node stands and the directory has the listing's version.
+ * Returns 0, an error, or 1 if not. */
 static int write_if(struct zk_session *s, const struct zk_queue *queue,
-		    const char *dir, size_t node, const char *path,
-		    const char *data, size_t len, dlk_time deadline,
-		    struct dlk_error *err)
+		    const char *dir, size_t node, const zoo_op_t *write,
+		    dlk_time deadline, struct dlk_error *err)
 {
 	char standing[ZK_PATH_SIZE];
 	struct zk_call *call;
@@ -123,7 +122,7 @@ static int write_if(struct zk_session *s, const struct zk_queue *queue,
 	dlki_zk_path(standing, dir, queue->v[node].node);
 	zoo_check_op_init(&ops[0], standing, -1);
 	zoo_check_op_init(&ops[1], dir, queue->limit.version);
-	zoo_set_op_init(&ops[2], path, data, (int)len, -1, NULL);
+	ops[2] = *write;
 	call = dlki_zk_multi(s, dir, ops, 3);
 	dlki_zk_wait(s, &call, 1, deadline);
 	if (!call || (call->rc != ZNONODE && call->rc != ZBADVERSION))
@@ -137,6 +136,7 @@ int dlki_zk_limit_carry(struct zk_attempt *a, const struct zk_queue *queue)
 	const struct zk_limit *limit = &queue->limit;
 	struct zk_ticket *t = a->t;
 	char path[ZK_PATH_SIZE], *data;
+	zoo_op_t write;
 	size_t len;
 	int rc;
 
@@ -147,8 +147,9 @@ int dlki_zk_limit_carry(struct zk_attempt *a, const struct zk_queue *queue)
 	if (!data)
 		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
 	dlki_zk_path(path, a->dir, t->node);
-	rc = write_if(a->s, queue, a->dir, limit->carrier, path, data, len,
-		      a->deadline, a->err);
+	zoo_set_op_init(&write, path, data, (int)len, -1, NULL);
+	rc = write_if(a->s, queue, a->dir, limit->carrier, &write, a->deadline,
+		      a->err);
 	t->carries = rc == 0;
 	free(data);
 	return rc;
@@ -169,12 +170,13 @@ int dlki_zk_limit_set(struct zk_session *s, const struct zk_queue *queue,
 		      dlk_time deadline, struct dlk_error *err)
 {
 	char data[DATA_SIZE];
+	zoo_op_t write;
 	size_t len = (size_t)snprintf(data, sizeof(data), "%u %s",
 				      queue->v[0].entry.limit, request->name);
 
 	len += 1 + (size_t)snprintf(data + len + 1, sizeof(data) - len - 1,
 				    "%u %" PRId32, request->limit,
 				    last_served(queue));
-	return write_if(s, queue, dir, queue->n - 1, dir, data, len, deadline,
-			err);
+	zoo_set_op_init(&write, dir, data, (int)len, -1, NULL);
+	return write_if(s, queue, dir, queue->n - 1, &write, deadline, err);
 }

@@ -13,7 +13,7 @@
 static int take_path(struct dlki_endpoint *p, const char *path,
 		     struct dlk_error *err)
 {
-	const struct sockaddr_un *un = &p->list[0].to.un;
+	const size_t most = sizeof(p->list[0].to.un.sun_path) - 1;
 
 	p->n = 1;
 	snprintf(p->who, sizeof(p->who), "%.110s", path);
@@ -22,7 +22,7 @@ static int take_path(struct dlki_endpoint *p, const char *path,
 	return dlk_fail(err, DLOCK_EINVAL,
 			"the path of a unix socket has 1 to %zu bytes, not "
 			"%zu: '%s'",
-			sizeof(un->sun_path) - 1, strlen(path), path);
+			most, strlen(path), path);
 }
 
 static int take_host(struct dlki_endpoint *p, const struct dlki_place *place,

@@ -35,8 +35,10 @@ struct sim_memc *sim_memc_new(uint64_t pid, struct sim_memc_time now)
 
 void sim_memc_free(struct sim_memc *s)
 {
-	while (s->conns)
-		sim_memc_disconnect(s->conns);
+	for (struct sim_memc_conn *c = s->conns, *next; c; c = next) {
+		next = c->next;
+		sim_memc_disconnect(c);
+	}
 	mm_items_clear(&s->items);
 	free(s);
 }

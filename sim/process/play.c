@@ -138,6 +138,8 @@ static void run_callers(size_t most)
 {
 	struct sim_caller callers[SIM_CALLERS];
 	size_t n = 2 + draw("callers", SIM_CALLERS - 1);
+	const int looks = play.terms.rules.looks;
+	const int exhausts = play.terms.exhausts;
 	pthread_t onlooker, exhauster;
 	int ends = 0;
 
@@ -152,11 +154,9 @@ static void run_callers(size_t most)
 				   &callers[i]) != 0)
 			sim_sched_fail("no thread");
 	}
-	if (play.terms.rules.looks &&
-	    pthread_create(&onlooker, NULL, look_on, &ends) != 0)
+	if (looks && pthread_create(&onlooker, NULL, look_on, &ends) != 0)
 		sim_sched_fail("no thread");
-	if (play.terms.exhausts &&
-	    pthread_create(&exhauster, NULL, exhaust, &ends) != 0)
+	if (exhausts && pthread_create(&exhauster, NULL, exhaust, &ends) != 0)
 		sim_sched_fail("no thread");
 	sim_fleet_send_newcomers(&play);
 	if (play.terms.closes)
@@ -165,9 +165,9 @@ static void run_callers(size_t most)
 		pthread_join(callers[i].thread, NULL);
 	ends = 1;
 	sim_fleet_end_newcomers();
-	if (play.terms.rules.looks)
+	if (looks)
 		pthread_join(onlooker, NULL);
-	if (play.terms.exhausts)
+	if (exhausts)
 		pthread_join(exhauster, NULL);
 }
 

@@ -63,10 +63,10 @@ static int64_t late_ms(const struct sim_terms *t)
 {
 	/* A server may be out of reach again and again. */
 	if (t->holds_long)
-		return 200 * SIM_TTL_MS;
+		return INT64_C(200) * SIM_TTL_MS;
 	/* An acquire whose claim was broken pauses before the next attempt. */
 	if (t->may_break || t->memory_rate > 0 || (t->may_fail && !t->calm))
-		return 20 * SIM_TTL_MS;
+		return INT64_C(20) * SIM_TTL_MS;
 	return t->late_ms;
 }
 

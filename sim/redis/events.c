@@ -110,12 +110,13 @@ const char *sim_redis_alive(struct sim_redis *s, const char *key, size_t n,
 {
 	struct rm_text text = { key, strlen(key) };
 	const struct rm_value *v = rm_db_find(&s->dbs[0], text, now_us / 1000);
+	const int64_t now_ms = now_us / 1000;
 	const struct rm_zset *z = v && v->type == RM_ZSET ? &v->zset : NULL;
 
 	for (size_t i = 0; z && i < rm_zset_n(z); i++) {
 		const struct rm_member *m = z->ordered[i];
 
-		if (m->score > (double)(now_us / 1000) && n-- == 0)
+		if (m->score > (double)now_ms && n-- == 0)
 			return m->text.s;
 	}
 	return NULL;

@@ -76,8 +76,9 @@ static void begin_to_lead(struct sim_zk *s)
 	}
 	for (struct zk_session *one = all->v; one; one = one->next)
 		zk_sessions_touch(all, one, s->now.up_us / 1000);
-	s->ping_us = s->now.up_us + s->options.tick_ms * 500;
-	s->containers_us = s->now.up_us + s->options.containers_ms * 1000;
+	s->ping_us = s->now.up_us + INT64_C(500) * s->options.tick_ms;
+	s->containers_us = s->now.up_us +
+			   INT64_C(1000) * s->options.containers_ms;
 }
 
 /* What the former leader has alone is lost. */

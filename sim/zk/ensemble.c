@@ -316,7 +316,7 @@ void zk_ensemble_ring(struct sim_zk *s)
 		pass_messages(&s->servers[i]);
 	}
 	if (s->ping_us <= s->now.up_us)
-		s->ping_us = s->now.up_us + s->options.tick_ms * 500;
+		s->ping_us = s->now.up_us + INT64_C(500) * s->options.tick_ms;
 }
 
 void zk_ensemble_stop(struct sim_zk *s)

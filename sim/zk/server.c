@@ -42,8 +42,10 @@ struct sim_zk *sim_zk_new(const struct sim_zk_options *options,
 
 void sim_zk_free(struct sim_zk *s)
 {
-	while (s->conns)
-		sim_zk_disconnect(s->conns);
+	for (struct sim_zk_conn *c = s->conns, *next; c; c = next) {
+		next = c->next;
+		sim_zk_disconnect(c);
+	}
 	zk_sessions_free(&s->sessions);
 	zk_sessions_free(&s->election.sessions);
 	zk_ensemble_end(s);

@@ -270,7 +270,7 @@ static void delete (struct zk_tree *t, struct zk_node *n, int64_t zxid,
 {
 	struct zk_node *parent = find_parent(t, n->path), **at = &t->nodes;
 
-	while (*at != n)
+	while (*at && *at != n)
 		at = &(*at)->next;
 	*at = n->next;
 	parent->children--;

@@ -14,7 +14,8 @@ struct writing {
 	size_t len;
 };
 
-DLOCK_PRINTF(2, 3)
+static void put(struct writing *w, const char *fmt, ...) DLOCK_PRINTF(2, 3);
+
 static void put(struct writing *w, const char *fmt, ...)
 {
 	char part[600];

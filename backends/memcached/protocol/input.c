@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines and data, and the requests to which they belong. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -266,6 +267,7 @@ static int take_data(struct memc_store *s, const char *rest,
 	char peer[DLKI_PEER];
 	int rc;
 
+	assert(job); /* it has taken the line ahead of the data */
 	s->in_data = 0;
 	if (rest[0] != '\0') {
 		dlki_peer(s->link, peer);

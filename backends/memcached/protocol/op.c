@@ -45,8 +45,9 @@ static void put_bytes(struct memc_out *out, const char *bytes, size_t len)
 static void put_number(struct memc_out *out, uint64_t n)
 {
 	char digits[DLKI_DIGITS];
+	size_t len = dlki_digits(digits, n);
 
-	put_bytes(out, digits, dlki_digits(digits, n));
+	put_bytes(out, digits, len);
 }
 
 /* Print by hand: vsnprintf() took longer than the rest of a request's work. */

@@ -26,12 +26,11 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 			DLOCK_CAP_RESIZE,
 	};
 	s->greeting = dlki_memc_job_new(s, NULL);
-	if (s->greeting)
+	if (s->greeting) {
+		s->greeting->verb = DLKI_GREET;
 		s->link = dlki_link_open(base, DLKI_ANSWERS);
-	if (!s->link)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	s->greeting->verb = DLKI_GREET;
-	return 0;
+	}
+	return s->link ? 0 : dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 }
 
 static void memc_greet(struct dlki_store *base, struct dlki_link *l,

@@ -204,10 +204,10 @@ static void add_some(struct memc_store *s, struct memc_job *job,
 		n++;
 	}
 	one = dlki_memc_op(MEMC_GET, op->request, MEMC_MARK);
-	if (!dlki_memc_job_add(job, op, one) ||
-	    !dlki_memc_job_add(job, op, one))
-		return;
-	job->n--; /* room for the digest */
+	for (int i = 0; i < 2; i++) /* the second makes room for the digest */
+		if (!dlki_memc_job_add(job, op, one))
+			return;
+	job->n--;
 	dlki_memc_job_check_pool(s, job, op->request);
 	dlki_memc_job_send(s, job, op, added);
 }
