@@ -60,12 +60,12 @@ CASE(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
  * holds need several. */
 CASE(zk_faults, many_holds_survive_a_lost_connection)
 {
-	enum { HOLDS = 4000 };
+	enum { HOLDS = 2500 };
 	static dlock_hold *h[HOLDS];
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
-	char path[256] = "", params[300], name[32];
+	char path[256] = "", params[300], name[192];
 	dlock_client *c;
 
 	for (int i = 0; i < 2; i++) {
@@ -76,7 +76,7 @@ CASE(zk_faults, many_holds_survive_a_lost_connection)
 	snprintf(params, sizeof(params), "%s?ttl=60s", path + 1);
 	c = watched_client(lab_proxy_port(p), params);
 	for (int i = 0; i < HOLDS; i++) {
-		snprintf(name, sizeof(name), "%024d", i);
+		snprintf(name, sizeof(name), "%0190d", i);
 		h[i] = take(mutex(c, name), FOREVER);
 	}
 	EVENTUALLY(watches(s) == HOLDS);
@@ -104,7 +104,7 @@ static void landed(int rc, const char *value, int len, const struct Stat *stat,
 /* Send more requests than the server takes. */
 static void flood(zhandle_t *zh)
 {
-	while (atomic_load(&in_flight) < 2000) {
+	while (atomic_load(&in_flight) < 300) {
 		atomic_fetch_add(&in_flight, 1);
 		CHECK_INT(zoo_aget(zh, "/", 0, landed, NULL), ==, ZOK);
 	}
@@ -119,7 +119,7 @@ CASE(zk_faults, a_request_turned_away_renews_nothing)
 					    "throttled_op_wait_time=1\n" };
 	struct lab_server *s = server(&o);
 	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(s->port, "?ttl=6s");
+	dlock_client *c = client(s->port, "?ttl=2s");
 	dlock_hold *h = NULL;
 	int64_t until = now_ms() + 3 * PATIENCE;
 
