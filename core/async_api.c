@@ -287,6 +287,7 @@ int dlock_cancel_op(dlock_client *client, dlock_op op)
 		pthread_mutex_lock(&client->mu);
 		rc = cancel_op(client, op, &err);
 		pthread_mutex_unlock(&client->mu);
+		dlki_rousers_rouse(&client->rousers);
 	}
 	return dlki_leave_with(scope, rc, &err);
 }

@@ -110,6 +110,7 @@ static int client_new(struct dlock_client **out,
 	c->refs = 1;
 	dlki_due_init(&c->asyncs.due);
 	dlki_ask_init(&c->ask, uri);
+	dlki_rousers_init(&c->rousers);
 	c->close_ms = dlk_param_int(uri, "close");
 	c->max_hold_ms = dlk_param_int(uri, "max_hold");
 	pthread_mutex_init(&c->mu, NULL);

@@ -17,6 +17,7 @@
 #include "core/schedule.h"
 #include "core/owner.h"
 #include "core/base/blocks.h"
+#include "core/base/patience.h"
 #include "core/base/process.h"
 #include "core/base/slots.h"
 
@@ -44,6 +45,7 @@ struct dlock_client {
 	struct dlki_log log;             /* locks itself */
 	struct dlki_ask ask;             /* likewise */
 	struct dlki_pump pump;           /* likewise, and under mu */
+	struct dlki_rousers rousers;     /* likewise */
 	_Atomic uint64_t ends;       /* 1 once closing */
 	_Atomic int opened;          /* see guard.h */
 	pthread_t opener, closer;    /* of dlock_open_start(), _close_start() */

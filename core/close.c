@@ -28,6 +28,9 @@ static void end_calls(struct dlock_client *c)
 		if (claim)
 			dlki_claim_rouse(claim);
 	}
+	pthread_mutex_unlock(&c->mu);
+	dlki_rousers_rouse(&c->rousers);
+	pthread_mutex_lock(&c->mu);
 	dlki_multi_wait_cancel(c);
 	while (c->calls > 0)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
@@ -132,6 +135,7 @@ static void await_opener(struct dlock_client *c)
 	atomic_store(&c->ends, 1);
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->mu);
+	dlki_rousers_rouse(&c->rousers);
 	pthread_join(c->opener, NULL);
 }
 

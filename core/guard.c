@@ -66,6 +66,7 @@ void dlki_client_destroy(struct dlock_client *client)
 	pthread_cond_destroy(&client->changed);
 	pthread_mutex_destroy(&client->mu);
 	dlki_ask_destroy(&client->ask);
+	dlki_rousers_destroy(&client->rousers);
 	dlki_pump_destroy(client);
 	dlki_heap_destroy(&client->schedule.work);
 	dlki_heap_destroy(&client->schedule.clean);

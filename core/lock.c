@@ -167,6 +167,7 @@ void dlki_lock_cancel(dlock_lock *lock)
 		dlki_claim_rouse(w);
 	}
 	pthread_mutex_unlock(&c->mu);
+	dlki_rousers_rouse(&c->rousers);
 }
 
 int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err)

@@ -374,6 +374,7 @@ void dlki_multi_call_rouse(struct dlki_multi_call *call)
 		if (atomic_load(&call->at) == c)
 			dlki_overdue_cancelled(&call->step);
 		pthread_mutex_unlock(&c->mu);
+		dlki_rousers_rouse(&c->rousers);
 	}
 	pthread_mutex_lock(&home->mu);
 	call->pins--;

@@ -42,6 +42,7 @@ static int open_store(struct dlock_client *c, dlk_time deadline,
 		      struct dlk_error *err)
 {
 	struct dlki_patience patience = { .cancels = &c->ends,
+					  .rousers = &c->rousers,
 					  .ask_ms = dlki_ask_ms(&c->ask) };
 	int rc;
 

@@ -3,7 +3,6 @@
 #include "backends/memcached/memcached.h"
 
 #include <dlock/backend_net.h>
-#include <time.h>
 
 /* ---- News ---------------------------------------------------------------- */
 
@@ -66,27 +65,19 @@ static const struct dlki_news news = {
 
 /* ---- Open and close ------------------------------------------------------ */
 
-static void sleep_until(dlk_time until)
-{
-	const struct timespec ts = { .tv_sec = until / 1000000000,
-				     .tv_nsec = until % 1000000000 };
-
-	clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL);
-}
-
 /* Wait for a server that is too young to grant: opening has time, while an
  * attempt may have none. */
 static int wait_for_server(struct memc_server *s, dlk_time deadline,
 			   struct dlk_error *err)
 {
+	struct dlki_engine *e = s->engine.engine;
 	dlk_time ready;
 
 	dlki_session_lock(&s->engine);
-	ready = dlki_memc_store_grants_from(
-		dlki_engine_store(s->engine.engine));
+	ready = dlki_memc_store_grants_from(dlki_engine_store(e));
+	if (ready <= dlk_deadline(deadline) && dlk_now() < ready)
+		dlki_drive_sleep(e, ready);
 	dlki_session_unlock(&s->engine);
-	while (ready <= dlk_deadline(deadline) && dlk_now() < ready)
-		sleep_until(dlk_wait_slice(ready, 1));
 	if (dlk_now() < ready)
 		return dlk_fail(err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG,
 				s->engine.server);

@@ -341,3 +341,15 @@ void dlki_zk_drive_done(struct zk_session *s, struct zk_reply_wait *wait)
 	pthread_cond_signal(&wait->done);
 	rouse(&s->drive);
 }
+
+void dlki_zk_drive_rouse(struct zk_session *s)
+{
+	struct zk_reply_wait *wait = s->drive.waiting;
+
+	for (; wait; wait = wait->next) {
+		if (dlki_patience_cancelled(wait->patience))
+			pthread_cond_signal(&wait->done);
+	}
+	rouse(&s->drive);
+	pthread_cond_broadcast(&s->changed);
+}

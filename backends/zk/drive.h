@@ -64,5 +64,8 @@ void dlki_zk_drive_wait(struct zk_session *s, struct zk_reply_wait *wait,
 void dlki_zk_drive_leave(struct zk_session *s);
 /* All replies of `wait` are there. */
 void dlki_zk_drive_done(struct zk_session *s, struct zk_reply_wait *wait);
+/* Have the waiting threads look at their deadlines whose calls were
+ * cancelled. */
+void dlki_zk_drive_rouse(struct zk_session *s);
 
 #endif

@@ -60,6 +60,7 @@ struct zk_session {
 	struct zk_timer timer;
 	struct zk_drive drive;
 	struct zk_waits waits;
+	struct dlki_rouser rouser; /* of the waits; locks itself */
 	struct zk_lease lease;
 	struct zk_probe probe;
 	struct zk_watchers watchers;

@@ -167,6 +167,15 @@ static void look(struct dlki_source *source)
 
 /* ---- From open to close -------------------------------------------------- */
 
+static void rouse(struct dlki_rouser *r)
+{
+	struct zk_session *s = DLKI_CONTAINER_OF(r, struct zk_session, rouser);
+
+	pthread_mutex_lock(&s->mu);
+	dlki_zk_drive_rouse(s);
+	pthread_mutex_unlock(&s->mu);
+}
+
 int dlki_zk_upkeep_start(struct zk_session *s, struct dlk_error *err)
 {
 	struct zk_upkeep *u = &s->upkeep;
@@ -185,6 +194,8 @@ int dlki_zk_upkeep_start(struct zk_session *s, struct dlk_error *err)
 	pthread_mutex_lock(&s->mu);
 	dlki_zk_timer_set(s, post_when_due(s));
 	pthread_mutex_unlock(&s->mu);
+	s->rouser.rouse = rouse;
+	dlki_rouser_join(&s->rouser);
 	return 0;
 }
 
@@ -228,6 +239,7 @@ void dlki_zk_upkeep_stop(struct zk_session *s, dlk_time deadline)
 	pthread_t thread;
 	int ended;
 
+	dlki_rouser_leave(&s->rouser);
 	pthread_mutex_lock(&s->mu);
 	s->upkeep.stop = 1;
 	s->core = NULL;

@@ -11,10 +11,7 @@ int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until)
 	until = dlk_deadline(until);
 	if (dlk_now() >= until)
 		return 0;
-	until = dlk_wait_slice(until, s->waits.sleepers);
-	s->waits.sleepers++;
 	dlk_cond_wait(cond, &s->mu, until);
-	s->waits.sleepers--;
 	return 1;
 }
 
@@ -64,10 +61,7 @@ static int drive(struct zk_session *s, struct zk_reply_wait *wait,
 	until = dlk_deadline(until);
 	if (dlk_now() >= until)
 		return 0;
-	until = dlk_wait_slice(until, s->waits.sleepers);
-	s->waits.sleepers++;
 	dlki_zk_drive_wait(s, wait, until);
-	s->waits.sleepers--;
 	return 1;
 }
 
@@ -86,6 +80,7 @@ void dlki_zk_wait(struct zk_session *s, struct zk_call *const calls[], size_t n,
 		return;
 	}
 	wait->left = 0;
+	wait->patience = dlki_patience_here();
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i] && !calls[i]->done) {
 			calls[i]->wait = wait;

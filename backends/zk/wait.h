@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "backends/zk/zk.h"
+#include "core/base/patience.h"
 
 struct zk_call;
 
@@ -18,12 +19,12 @@ struct zk_reply_wait {
 				     * drive.waiting */
 	pthread_cond_t done;
 	size_t left; /* missing replies; call.c counts them */
+	const struct dlki_patience *patience; /* of the waiting thread */
 };
 
 /* Written by wait.c, with the session locked. */
 struct zk_waits {
 	struct zk_reply_wait *unused;
-	size_t sleepers; /* threads in dlki_zk_sleep() */
 };
 
 /* Sleep until `until` at most; the session is unlocked meanwhile.  0: `until`

@@ -22,10 +22,20 @@ void dlki_patience_end(struct dlki_patience *p)
 	*p->slot = p->outer;
 }
 
+const struct dlki_patience *dlki_patience_here(void)
+{
+	return mine;
+}
+
+int dlki_patience_cancelled(const struct dlki_patience *p)
+{
+	return p && (atomic_load(p->cancels) != p->seen ||
+		     (p->own && atomic_load(p->own) != 0));
+}
+
 int dlki_patience_over(struct dlki_patience *p)
 {
-	if (p->ended == 0 && (atomic_load(p->cancels) != p->seen ||
-			      (p->own && atomic_load(p->own) != 0)))
+	if (p->ended == 0 && dlki_patience_cancelled(p))
 		p->ended = dlk_now();
 	return p->ended != 0;
 }
@@ -67,4 +77,51 @@ dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd)
 		ns = (dlk_time)crowd * EACH_NS;
 	next = dlk_now() + ns;
 	return next < deadline ? next : deadline;
+}
+
+/* ---- Rousers ------------------------------------------------------------- */
+
+void dlki_rousers_init(struct dlki_rousers *all)
+{
+	pthread_mutex_init(&all->mu, NULL);
+	all->first = NULL;
+}
+
+void dlki_rousers_destroy(struct dlki_rousers *all)
+{
+	pthread_mutex_destroy(&all->mu);
+}
+
+void dlki_rousers_rouse(struct dlki_rousers *all)
+{
+	pthread_mutex_lock(&all->mu);
+	for (struct dlki_rouser *r = all->first; r; r = r->next)
+		r->rouse(r);
+	pthread_mutex_unlock(&all->mu);
+}
+
+void dlki_rouser_join(struct dlki_rouser *r)
+{
+	r->of = mine ? mine->rousers : NULL;
+	if (!r->of)
+		return;
+	pthread_mutex_lock(&r->of->mu);
+	r->next = r->of->first;
+	r->link = &r->of->first;
+	if (r->next)
+		r->next->link = &r->next;
+	r->of->first = r;
+	pthread_mutex_unlock(&r->of->mu);
+}
+
+void dlki_rouser_leave(struct dlki_rouser *r)
+{
+	if (!r->of)
+		return;
+	pthread_mutex_lock(&r->of->mu);
+	*r->link = r->next;
+	if (r->next)
+		r->next->link = r->link;
+	pthread_mutex_unlock(&r->of->mu);
+	r->of = NULL;
 }

@@ -6,22 +6,45 @@
  * cancel.
  *
  * Patience is a thread-local variable, so any wait inside the backend can check
- * it.  A cancel cannot signal that wait, so the wait checks again every slice.
+ * it.  A cancel rouses the threads that sleep in the rousers of the client.  A
+ * wait elsewhere, such as a socket's, checks again every slice.
+ *
+ * LOCKS
+ *  rouse() is called with the list's mutex held, and may take the mutex under
+ *  which the threads sleep.  No thread joins, leaves or rouses with that mutex
+ *  or a client's held.
  */
 #ifndef DLOCK_CORE_BASE_PATIENCE_H
 #define DLOCK_CORE_BASE_PATIENCE_H
 
 #include <dlock/backend.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+
+/* A place where calls sleep. */
+struct dlki_rouser {
+	/* Wake the threads whose patience was cancelled. */
+	void (*rouse)(struct dlki_rouser *r);
+	struct dlki_rousers *of; /* or NULL: in no list */
+	struct dlki_rouser *next, **link;
+};
+
+/* The places where the calls of a client sleep. */
+struct dlki_rousers {
+	pthread_mutex_t mu;
+	struct dlki_rouser *first;
+};
 
 struct dlki_patience {
 	const _Atomic uint64_t *cancels; /* it ends when this moves */
 	uint64_t seen;
-	_Atomic uint64_t *answered;      /* or NULL: a cancel waits for the wait
+	_Atomic uint64_t *answered;   /* or NULL: a cancel waits for the wait
 					  * that it ends, and this is how many
 					  * have ended one */
-	const _Atomic uint64_t *own;     /* or when this is not 0, if given */
+	const _Atomic uint64_t *own;  /* or when this is not 0, if given */
+	struct dlki_rousers *rousers; /* what this thread opens joins them;
+					  * or NULL */
 	int64_t ask_ms;
 	dlk_time ended; /* when that was noticed; 0: it is not over */
 	struct dlki_patience *outer;
@@ -33,10 +56,27 @@ struct dlki_patience {
 void dlki_patience_begin(struct dlki_patience *p);
 void dlki_patience_end(struct dlki_patience *p);
 
+/* The patience of this thread's calls, or NULL. */
+const struct dlki_patience *dlki_patience_here(void);
+
 /* Is it over? */
 int dlki_patience_over(struct dlki_patience *p);
 
+/* The same from any thread, during the call; 0 for NULL. */
+int dlki_patience_cancelled(const struct dlki_patience *p);
+
 /* It is, and the wait ends for that. */
 void dlki_patience_answer(const struct dlki_patience *p);
+
+void dlki_rousers_init(struct dlki_rousers *all);
+void dlki_rousers_destroy(struct dlki_rousers *all);
+
+/* Wake the threads whose patience was cancelled, behind the cancel. */
+void dlki_rousers_rouse(struct dlki_rousers *all);
+
+/* Join the list of this thread's patience, if any; leave it, if joined: no
+ * rouse() is under way then. */
+void dlki_rouser_join(struct dlki_rouser *r);
+void dlki_rouser_leave(struct dlki_rouser *r);
 
 #endif

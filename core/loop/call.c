@@ -237,8 +237,6 @@ static void end_ops(struct dlki_opcall *c)
 		dlki_cancel(c->session->engine, &op->base);
 }
 
-/* A cancelled caller brings the deadline forward, and cannot wake this
- * thread. */
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
 {
 	struct dlki_engine *e = call->session->engine;
@@ -246,7 +244,7 @@ int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
 	while (call->ops) {
 		dlk_time end = call->deadline < until ? call->deadline : until;
 
-		if (dlki_drive(e, &call->waiter, dlk_wait_slice(end, 1)))
+		if (dlki_drive(e, &call->waiter, end))
 			return 1;
 		if (!call->over && dlk_now() >= dlk_deadline(call->deadline))
 			end_ops(call);

@@ -6,17 +6,16 @@
 
 #include "core/base/due.h"
 #include "core/base/error.h"
+#include "core/base/patience.h"
 #include "core/base/source.h"
 #include "core/loop/links.h"
 #include "core/loop/state.h"
 #include "core/loop/traffic.h"
+#include "core/loop/waiters.h"
 #include "core/world/real.h"
 
 /* How often dlock-loop looks while callers come and go. */
 #define LOOK_NS (10 * DLK_MS)
-
-/* A bit each in the engine's `due`. */
-enum { CONDS = 64 };
 
 /* dlock-loop's waits: for a set, and in ANSWERS for the next look. */
 struct attended {
@@ -29,15 +28,12 @@ struct dlki_drive {
 	struct attended of[DLKI_SETS];
 	struct dlki_waiter self; /* dlock-loop, as a leader; of both sets */
 	struct dlki_waiter *leader[DLKI_SETS]; /* or NULL */
-	struct dlki_waiter *first[DLKI_SETS], *last[DLKI_SETS];
-	pthread_cond_t conds[CONDS];
-	unsigned int asleep[CONDS]; /* threads on each */
-	unsigned int shared;        /* the next to share */
-	unsigned int pumped;        /* sets not led by dlock-loop */
-	unsigned int attended;      /* sets polled by dlock-loop */
-	int left[DLKI_SETS]; /* a waiter has led since dlock-loop's last look,
+	struct dlki_waiters waiters;
+	unsigned int pumped;   /* sets not led by dlock-loop */
+	unsigned int attended; /* sets polled by dlock-loop */
+	int left[DLKI_SETS];   /* a waiter has led since dlock-loop's last look,
 			      * and no successor was there */
-	dlk_time look_at;    /* when dlock-loop looks next */
+	dlk_time look_at;      /* when dlock-loop looks next */
 };
 
 static dlk_time now(const struct dlki_engine *e)
@@ -45,86 +41,40 @@ static dlk_time now(const struct dlki_engine *e)
 	return e->world->type->now(e->world);
 }
 
-/* ---- Waiters ------------------------------------------------------------- */
+/* ---- Waking -------------------------------------------------------------- */
 
-void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set)
+static void signal_due(struct dlki_engine *e, uint64_t conds)
 {
-	*w = (struct dlki_waiter){ .set = set };
+	dlki_waiters_signal(&e->drive->waiters, conds);
 }
 
-static void enlist(struct dlki_drive *d, struct dlki_waiter *w)
-{
-	w->next = NULL;
-	w->last = d->last[w->set];
-	if (w->last)
-		w->last->next = w;
-	else
-		d->first[w->set] = w;
-	d->last[w->set] = w;
-}
-
-static void delist(struct dlki_drive *d, struct dlki_waiter *w)
-{
-	if (w->next)
-		w->next->last = w->last;
-	else
-		d->last[w->set] = w->last;
-	if (w->last)
-		w->last->next = w->next;
-	else
-		d->first[w->set] = w->next;
-}
-
+/* Have the waiter look again, whether it leads or follows. */
 static void rouse(struct dlki_engine *e, struct dlki_waiter *w)
 {
-	if (w->asleep)
-		e->due |= UINT64_C(1) << w->cond;
-	w->asleep = 0;
-}
-
-static void wake(struct dlki_engine *e, uint64_t conds)
-{
-	for (unsigned int i = 0; conds != 0; i++, conds >>= 1) {
-		if (conds & 1)
-			pthread_cond_broadcast(&e->drive->conds[i]);
-	}
-}
-
-/* A free condition, or a condition that several threads share: each looks for
- * the change. */
-static unsigned int choose_cond(struct dlki_drive *d)
-{
-	for (unsigned int i = 0; i < CONDS; i++) {
-		if (d->asleep[i] == 0)
-			return i;
-	}
-	return d->shared++ % CONDS;
-}
-
-static void sleep_until(struct dlki_engine *e, struct dlki_waiter *w,
-			dlk_time until)
-{
-	struct dlki_drive *d = e->drive;
-	uint64_t due = e->due;
-
-	e->due = 0;
-	wake(e, due);
-	w->cond = choose_cond(d);
-	d->asleep[w->cond]++;
-	w->asleep = 1;
-	dlk_cond_wait(&d->conds[w->cond], &e->mu, until);
-	w->asleep = 0;
-	d->asleep[w->cond]--;
+	dlki_waiters_wake(e, w);
+	if (e->drive->leader[w->set] == w && e->in_wait[w->set])
+		e->world->type->kick(e->world, w->set);
 }
 
 void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
 {
-	struct dlki_drive *d = e->drive;
-
 	w->done = 1;
 	rouse(e, w);
-	if (d->leader[w->set] == w && e->in_wait[w->set])
-		e->world->type->kick(e->world, w->set);
+}
+
+void dlki_drive_rouse(struct dlki_engine *e)
+{
+	if (dlki_lock(e) != 0)
+		return;
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		struct dlki_waiter *w = e->drive->waiters.first[set];
+
+		for (; w; w = w->next) {
+			if (dlki_patience_cancelled(w->patience))
+				rouse(e, w);
+		}
+	}
+	dlki_unlock(e);
 }
 
 /* ---- The role ------------------------------------------------------------ */
@@ -151,7 +101,7 @@ static void begin_to_lead(struct dlki_drive *d, struct dlki_waiter *w)
 static void hand_over(struct dlki_engine *e, enum dlki_set set)
 {
 	struct dlki_drive *d = e->drive;
-	struct dlki_waiter *w = d->first[set];
+	struct dlki_waiter *w = d->waiters.first[set];
 
 	while (w && w->done)
 		w = w->next;
@@ -159,7 +109,7 @@ static void hand_over(struct dlki_engine *e, enum dlki_set set)
 	if (!w)
 		return;
 	begin_to_lead(d, w);
-	rouse(e, w);
+	dlki_waiters_wake(e, w);
 }
 
 /* Have dlock-loop look at `at`; now: dlock-loop leads, though a waiter has led
@@ -180,7 +130,7 @@ static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 {
 	struct dlki_drive *d = e->drive;
 
-	delist(d, w);
+	dlki_waiters_remove(&d->waiters, w);
 	if (d->leader[w->set] != w)
 		return;
 	hand_over(e, w->set);
@@ -190,23 +140,32 @@ static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 	}
 }
 
+static dlk_time deadline_of(const struct dlki_waiter *w, dlk_time deadline)
+{
+	if (w->idle && dlki_patience_cancelled(w->patience))
+		return 0;
+	return dlk_deadline(deadline);
+}
+
 static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 			   dlk_time deadline)
 {
 	struct dlki_drive *d = e->drive;
+	dlk_time until = deadline_of(w, deadline);
 	dlk_time at = e->now; /* of the push */
 
-	enlist(d, w);
-	while (!w->done && at < deadline) {
+	dlki_waiters_add(&d->waiters, w);
+	while (!w->done && at < until) {
 		if (!d->leader[w->set])
 			begin_to_lead(d, w);
 		if (d->leader[w->set] == w) {
-			dlki_turn_for_answer(e, w->set, deadline);
+			dlki_turn_for_answer(e, w->set, until);
 			at = e->now;
 		} else {
-			sleep_until(e, w, deadline);
+			dlki_waiters_sleep(e, &d->waiters, w, until);
 			at = now(e);
 		}
+		until = deadline_of(w, deadline);
 	}
 	leave(e, w);
 }
@@ -216,6 +175,7 @@ int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w, dlk_time deadline)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	w->patience = dlki_patience_here();
 	dlki_push(e);
 	if (!w->done) {
 		dlki_due_await();
@@ -227,6 +187,15 @@ int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w, dlk_time deadline)
 	}
 	pthread_setcancelstate(state, &state);
 	return w->done;
+}
+
+void dlki_drive_sleep(struct dlki_engine *e, dlk_time until)
+{
+	struct dlki_waiter w;
+
+	dlki_waiter_init(&w, DLKI_ANSWERS);
+	w.idle = 1;
+	(void)dlki_drive(e, &w, until);
 }
 
 void dlki_drive_start(struct dlki_engine *e)
@@ -317,8 +286,7 @@ static void free_drive(struct dlki_drive *d)
 {
 	for (unsigned int set = 0; set < DLKI_SETS; set++)
 		dlki_source_leave(&d->of[set].source);
-	for (int i = 0; i < CONDS; i++)
-		pthread_cond_destroy(&d->conds[i]);
+	dlki_waiters_destroy(&d->waiters);
 	free(d);
 }
 
@@ -351,8 +319,7 @@ int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 	if (!d)
 		return dlki_nomem(err);
 	dlki_waiter_init(&d->self, DLKI_ANSWERS);
-	for (int i = 0; i < CONDS; i++)
-		dlk_cond_init(&d->conds[i]);
+	dlki_waiters_init(&d->waiters);
 	d->pumped = DLKI_ALL_SETS & ~sets;
 	d->look_at = DLK_FOREVER;
 	rc = join(e, d, sets);
@@ -363,7 +330,7 @@ int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 	pthread_mutex_lock(&e->mu);
 	e->drive = d;
 	e->nudge = nudge;
-	e->wake = wake;
+	e->wake = signal_due;
 	nudge(e, e->now);
 	pthread_mutex_unlock(&e->mu);
 	return 0;

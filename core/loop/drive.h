@@ -24,6 +24,9 @@
  * A follower at the deadline rings due alarms itself: a stopped leader delays
  * no time-out.
  *
+ * A cancel of a waiter's call brings the waiter's deadline forward, and
+ * dlki_drive_rouse() has the waiter look again.
+ *
  * A sleeping thread has a condition of the drive, which outlives the waiter.  A
  * thread that ends a wait marks the condition as due, and dlki_unlock() signals
  * it behind the mutex: the woken thread finds the mutex free.
@@ -45,6 +48,8 @@
 struct dlki_waiter {
 	enum dlki_set set;
 	int done;                         /* by dlki_waiter_done() */
+	int idle;                         /* awaits no answer */
+	const struct dlki_patience *patience; /* of the waiting thread */
 	int asleep;                       /* on this condition of the drive */
 	unsigned int cond;
 	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
@@ -67,12 +72,15 @@ void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set);
 void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w);
 
 /*
- * Push, and wait until the waiter is done or `deadline`: lead or follow.  mu is
- * released meanwhile.  1: done; 0: the deadline came first.  A waiter may be
- * used again after `done` was cleared.
+ * Push, and wait until the waiter is done or dlk_deadline(deadline): lead or
+ * follow.  mu is released meanwhile.  1: done; 0: the deadline came first.  A
+ * waiter may be used again after `done` was cleared.
  */
 int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w,
 	       dlk_time deadline);
+
+/* Wait until then, or until the thread's call is cancelled. */
+void dlki_drive_sleep(struct dlki_engine *e, dlk_time until);
 
 /* Push, and have a thread lead at once: for ops without a waiter. */
 void dlki_drive_start(struct dlki_engine *e);
@@ -80,5 +88,10 @@ void dlki_drive_start(struct dlki_engine *e);
 /* Run a turn of a pumped set, without waiting.  Work left over by the turn
  * makes the set's descriptor readable again.  One thread at a time. */
 void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set);
+
+/* ---- Without mu ---------------------------------------------------------- */
+
+/* Have the waiters look at their deadlines whose calls were cancelled. */
+void dlki_drive_rouse(struct dlki_engine *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/base/container.h"
 #include "core/loop/call.h"
 #include "core/net/tls_uri.h"
 #include "core/world/real.h"
@@ -78,6 +79,12 @@ static int start(struct dlki_session *s, struct dlki_engine_options *options,
 	return rc;
 }
 
+static void rouse(struct dlki_rouser *r)
+{
+	dlki_drive_rouse(
+		DLKI_CONTAINER_OF(r, struct dlki_session, rouser)->engine);
+}
+
 int dlki_session_begin(struct dlki_session *s,
 		       struct dlki_engine_options *options, unsigned int sets,
 		       struct dlk_error *err)
@@ -86,8 +93,11 @@ int dlki_session_begin(struct dlki_session *s,
 
 	dlki_waiter_init(&s->greeting, DLKI_ANSWERS);
 	s->opening = 1;
+	s->rouser = (struct dlki_rouser){ .rouse = rouse };
 	rc = start(s, options, sets, err);
-	if (rc != 0)
+	if (rc == 0)
+		dlki_rouser_join(&s->rouser);
+	else
 		dlki_session_close(s);
 	return rc;
 }
@@ -99,23 +109,13 @@ void dlki_session_start(struct dlki_session *s)
 	dlki_session_unlock(s);
 }
 
-/* A cancelled caller brings the deadline forward, and cannot wake this
- * thread. */
-static void await_greeting(struct dlki_session *s, dlk_time deadline)
-{
-	while (!dlki_drive(s->engine, &s->greeting,
-			   dlk_wait_slice(deadline, 1)) &&
-	       dlk_now() < dlk_deadline(deadline))
-		continue;
-}
-
 int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	int up;
 
 	dlki_session_lock(s);
-	await_greeting(s, deadline);
+	(void)dlki_drive(s->engine, &s->greeting, deadline);
 	s->opening = 0;
 	up = dlki_engine_is_up(s->engine);
 	if (!up)
@@ -143,6 +143,7 @@ int dlki_session_open(struct dlki_session *s,
 
 void dlki_session_close(struct dlki_session *s)
 {
+	dlki_rouser_leave(&s->rouser);
 	if (s->engine) {
 		dlki_drive_end(s->engine);
 		dlki_engine_free(s->engine);

@@ -12,6 +12,7 @@
 
 #include <dlock/backend_net.h>
 
+#include "core/base/patience.h"
 #include "core/loop/drive.h"
 #include "core/net/address.h"
 
@@ -24,6 +25,7 @@ struct dlki_session {
 	struct dlki_engine *engine;
 	char server[DLKI_ADDRESS_TEXT]; /* for messages */
 	struct dlki_tls_context *tls; /* NULL: plain connections */
+	struct dlki_rouser rouser; /* of waits for the engine */
 
 	/* Under the engine's mutex. */
 	int opening;               /* until the greeting is over ... */

@@ -102,10 +102,12 @@ static void close_while_it_opens(struct lab_proxy *p, enum lab_proxy_stat seen)
 	char uri[512];
 	int64_t begun;
 
-	uri_as(uri, "", lab_proxy_port(p), "?connect=30s");
+	/* A silent server is left after 10 s. */
+	uri_as(uri, "", lab_proxy_port(p), "?connect=30s&ttl=60s");
 	CHECK_OK(dlock_open_start(uri, NULL, &c, outcome_note, &o));
 	if (lab_proxy_wait(p, seen, 1, patience_ms()) < 0)
 		FAIL("%s", lab_errmsg());
+	nap_ms(200); /* the opener sends a request, then waits */
 	begun = now_ms();
 	dlock_close(c);
 	CHECK_INT(now_ms() - begun, <=, 500 + slack_ms());
