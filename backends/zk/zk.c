@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TIDY_NS (100 * DLK_MS)
+
 static int set_root(struct zk_session *s, const struct dlk_uri *uri,
 		    struct dlk_error *err)
 {
@@ -132,6 +134,16 @@ static int begin_session(struct zk_session *s, const struct dlk_session *base,
 	return rc;
 }
 
+/* Until when to wait for the end of a session that was not opened.  A cancelled
+ * caller waits a moment; then a thread of the session's goes on. */
+static dlk_time tidied_by(dlk_time deadline)
+{
+	dlk_time end = dlk_deadline(deadline);
+	dlk_time soon = dlk_now() + TIDY_NS;
+
+	return end < deadline && end < soon ? soon : end;
+}
+
 static int zk_open(struct dlk_session *base, dlk_time deadline,
 		   struct dlk_error *err)
 {
@@ -160,7 +172,7 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	if (rc == 0)
 		rc = dlk_listen(base, s->drive.set_fd, err);
 	if (rc != 0) {
-		dlki_zk_upkeep_stop(s, deadline);
+		dlki_zk_upkeep_stop(s, tidied_by(deadline));
 		return rc;
 	}
 	if (base->ttl_ms != asked_ms)

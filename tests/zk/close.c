@@ -127,6 +127,6 @@ CASE(zk_close, ends_an_open_that_waits_for_the_root)
 {
 	struct lab_proxy *p = proxy(server(NULL));
 
-	lab_proxy_swallow(p, "dlock", LAB_THEN_NOTHING);
+	lab_proxy_swallow(p, "dlock", LAB_THEN_STRAND);
 	close_while_it_opens(p, LAB_SWALLOWED);
 }
