@@ -29,10 +29,13 @@ static int is_this_host(const struct dlki_endpoint *p,
 	return 1;
 }
 
-static int has_no_route(int errnum)
+/* Over IPv4, EADDRNOTAVAIL means that this host has no port left: others reach
+ * the address.  Over IPv6, this host may have no address. */
+static int has_no_route(const struct dlki_met *m)
 {
-	return errnum == ENETUNREACH || errnum == EADDRNOTAVAIL ||
-	       errnum == EAFNOSUPPORT;
+	return m->refused_by == ENETUNREACH || m->refused_by == EAFNOSUPPORT ||
+	       (m->refused_by == EADDRNOTAVAIL &&
+		m->at.to.any.sa_family == AF_INET6);
 }
 
 /* Note an address where another server may be. */
@@ -47,8 +50,7 @@ void dlki_seen_missed(struct dlki_endpoint *p, const struct dlki_met *m,
 		return;
 	if (m->refused_by == ECONNREFUSED)
 		note = p->refusing;
-	else if (has_no_route(m->refused_by) &&
-		 !dlki_address_is_same(&p->home_at, &m->at))
+	else if (has_no_route(m) && !dlki_address_is_same(&p->home_at, &m->at))
 		note = p->no_way;
 	dlki_address_text(&m->at, note);
 }

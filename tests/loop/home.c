@@ -240,6 +240,27 @@ Test(home, an_address_without_a_route_is_left_out)
 	expect_up(1, 0);
 }
 
+/* The ports of this host are used up: others reach the address. */
+Test(home, an_address_without_a_port_left_may_be_another_server)
+{
+	begin(7001, 7002);
+	greet(0, 7001, "HI one\n");
+	refuse(1, 7002, -EADDRNOTAVAIL);
+	expect_down(1, "h.test:7000: 127.0.0.1:7002 does not answer and may be "
+		       "another server than 127.0.0.1:7001, which answers; "
+		       "give one address");
+}
+
+/* A host without IPv6 gives the same error. */
+Test(home, an_ipv6_address_without_an_own_address_is_left_out)
+{
+	localhost("127.0.0.1", "::1");
+	greet(0, 7001, "HI one\n");
+	refuse(1, 7001, -EADDRNOTAVAIL);
+	greet(2, 7001, "HI one\n");
+	expect_up(1, 0);
+}
+
 Test(home, the_server_that_was_chosen_may_have_gone)
 {
 	begin(7001, 7002);
