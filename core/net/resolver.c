@@ -16,12 +16,12 @@ static_assert(EAI_NONAME < 0 && EAI_AGAIN < 0, "errors are negative");
 static void copy_list(struct dlki_found *out, const struct addrinfo *list)
 {
 	for (; list; list = list->ai_next) {
-		struct dlki_address *to = &out->v[out->n];
+		struct dlki_address *to;
 
-		if (list->ai_addrlen > sizeof(to->to))
+		if (list->ai_addrlen > sizeof(to->to) ||
+		    out->n++ >= DLKI_ADDRESSES)
 			continue;
-		if (out->n++ >= DLKI_ADDRESSES)
-			continue;
+		to = &out->v[out->n - 1];
 		memset(to, 0, sizeof(*to));
 		memcpy(&to->to, list->ai_addr, list->ai_addrlen);
 		to->len = list->ai_addrlen;
