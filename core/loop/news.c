@@ -7,6 +7,8 @@
 
 enum { FIRST_ROOM = 16 };
 
+#define STATES (DLKI_BIT(DLKI_NEWS_UP) | DLKI_BIT(DLKI_NEWS_DOWN))
+
 static int make_room(struct dlki_engine *e, size_t room)
 {
 	struct dlki_told *v = realloc(e->told, room * sizeof(*v));
@@ -24,12 +26,15 @@ int dlki_news_begin(struct dlki_engine *e)
 }
 
 /* Without memory for the news, every parked claim looks again, and a watched
- * claim may be wanted; a lost claim fails at the next renewal; and a warning is
- * lost. */
+ * claim may be wanted; a lost claim fails at the next renewal; a warning is
+ * lost; and the state of a link is told behind the other news. */
 static void tell(struct dlki_engine *e, struct dlki_told news)
 {
+	if (DLKI_BIT(news.kind) & STATES)
+		e->lost &= ~STATES; /* only the last counts */
 	if (e->n_told == e->told_room && make_room(e, 2 * e->told_room) != 0) {
 		e->deaf = 1;
+		e->lost |= DLKI_BIT(news.kind);
 		free(news.text);
 		return;
 	}
@@ -66,7 +71,7 @@ void dlki_wanted(struct dlki_store *s, const char *owner)
 		s->engine->deaf = 1;
 }
 
-/* For the log: may get lost. */
+/* For the log: the text may get lost. */
 static void tell_text(struct dlki_engine *e, enum dlki_news_kind kind,
 		      const char *text)
 {
@@ -74,6 +79,8 @@ static void tell_text(struct dlki_engine *e, enum dlki_news_kind kind,
 
 	if (news.text)
 		tell(e, news);
+	else
+		e->lost |= DLKI_BIT(kind);
 }
 
 void dlki_warn(struct dlki_store *s, const char *text)
@@ -181,12 +188,24 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 	}
 }
 
+static void deliver_lost(const struct dlki_engine *e, unsigned int lost)
+{
+	if ((lost & DLKI_BIT(DLKI_NEWS_UNHEARD)) && e->news->unheard)
+		e->news->unheard(e->arg, "no memory to say why");
+	if ((lost & DLKI_BIT(DLKI_NEWS_UP)) && e->news->up)
+		e->news->up(e->arg, &e->terms, e->now);
+	if ((lost & DLKI_BIT(DLKI_NEWS_DOWN)) && e->news->down)
+		e->news->down(e->arg, e->now);
+}
+
 /* The functions may submit and cancel, which adds no news. */
 void dlki_news_deliver(struct dlki_engine *e)
 {
 	int deaf = e->deaf, moved = e->moved;
+	unsigned int lost = e->lost;
 
 	e->deaf = e->moved = 0;
+	e->lost = 0;
 	if (moved)
 		deliver_moved(e);
 	for (size_t i = 0; i < e->n_told; i++) {
@@ -194,6 +213,7 @@ void dlki_news_deliver(struct dlki_engine *e)
 		free(e->told[i].text);
 	}
 	e->n_told = 0;
+	deliver_lost(e, lost);
 	if (deaf && e->news->look_again)
 		e->news->look_again(e->arg, e->now);
 }

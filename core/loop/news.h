@@ -26,7 +26,7 @@ void dlki_news_drop(struct dlki_engine *e, size_t from);
 /* Are any to be delivered? */
 static inline int dlki_news_are_due(const struct dlki_engine *e)
 {
-	return e->n_told > 0 || e->deaf || e->moved;
+	return e->n_told > 0 || e->deaf || e->lost || e->moved;
 }
 
 /* Deliver the news so far. */

@@ -68,6 +68,7 @@ struct dlki_engine {
 	struct dlki_told *told;    /* news to be delivered */
 	size_t n_told, told_room;
 	int deaf;                  /* news were lost: all look again */
+	unsigned int lost;         /* ... of UP, DOWN and UNHEARD: a bit each */
 	int moved;                 /* to be told */
 	struct dlk_error *refused; /* for good, and why */
 

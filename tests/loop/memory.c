@@ -176,6 +176,41 @@ Test(memory, a_server_is_up_without_memory)
 	rig_free();
 }
 
+/* Fill the room for news, and have the next turn find no more. */
+static void turn_without_room_for_news(void)
+{
+	for (int i = 0; i < 16; i++)
+		dlki_wake(rig.e->store, 1);
+	shortage_at(1);
+	rig_turn();
+	cr_assert(shortage_came());
+	shortage_at(0);
+}
+
+/* A claim that waits for the news would wait until the deadline. */
+Test(memory, a_link_for_news_that_is_down_is_told_without_memory,
+     .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_ATTEMPT, DLK_FOREVER);
+	rig_say(0, "B 100 1\n");
+	rig_push();
+	script_refused(&rig.world, 1, -ECONNREFUSED);
+	turn_without_room_for_news();
+	cr_assert_eq(rig.unheard, 1);
+}
+
+Test(memory, a_server_is_up_behind_many_news_without_memory, .fini = rig_free)
+{
+	rig_init("", 1);
+	rig_push();
+	script_connected(&rig.world, 0);
+	rig_turn();
+	script_says(&rig.world, 0, "HI\n");
+	turn_without_room_for_news();
+	cr_assert_eq(rig.up, 1);
+}
+
 Test(memory, a_world_and_a_drive_say_that_there_is_none)
 {
 	static const struct dlki_tag tag;
