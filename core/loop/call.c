@@ -56,7 +56,12 @@ static int send_again(struct dlki_opcall_op *op)
 	if (op->again)
 		op->again(op);
 	op->base.again |= op->resent;
-	return submit(op, op->base.engine) == 0;
+	if (submit(op, op->base.engine) == 0)
+		return 1;
+	op->base.outcome = DLKI_FAILED;
+	op->base.residue = DLKI_RESIDUE_NONE;
+	op->base.error = NULL;
+	return 0;
 }
 
 static void note_end(struct dlki_opcall *c, const struct dlki_op *base,

@@ -16,9 +16,9 @@ static void count(struct dlki_opcall_op *op, dlk_time now)
 }
 
 /* The engine has room for a few ops, and needs memory for more. */
-static int begin_until_shortage(struct dlki_session *s)
+static int begin_until_shortage(struct dlki_session *s, int first)
 {
-	int last = -1;
+	int last = first - 1;
 
 	do {
 		last++;
@@ -40,7 +40,7 @@ Test(opcall, tells_the_end_of_an_op_that_was_not_begun_for_want_of_memory,
 
 	rig_init_up("");
 	s.engine = rig.e;
-	last = begin_until_shortage(&s);
+	last = begin_until_shortage(&s, 0);
 	cr_assert(last > 0 && last < RIG_OPS - 1);
 	for (int i = 0; i < last; i++)
 		cr_assert(ops[i].begun && ended[i] == 0);
@@ -85,4 +85,31 @@ Test(opcall, without_time_left_does_not_read_the_error_of_an_op_busy_before,
      .fini = rig_free)
 {
 	fails_without_the_early_error("X in the way\n");
+}
+
+/* The other ops have taken the room of the op. */
+Test(opcall, says_that_there_is_no_memory_to_send_an_op_again, .fini = rig_free)
+{
+	struct dlki_session s = { .server = "it" };
+	struct dlki_opcall call;
+	struct dlk_error err;
+
+	rig_init_up("");
+	s.engine = rig.e;
+	dlki_opcall_op_prepare(&ops[0], &s, DLKI_ATTEMPT, DLK_FOREVER);
+	dlki_opcall_op_begin(&ops[0]);
+	rig_push();
+	rig_say(0, "F\n");
+	cr_assert_eq(ops[0].base.state, DLKI_OP_IDLE);
+	cr_assert_lt(begin_until_shortage(&s, 1), RIG_OPS - 1);
+	dlki_unlock(rig.e);
+	dlki_opcall_begin(&call, &s, DLK_FOREVER);
+	shortage_at(1);
+	dlki_opcall_add(&call, &ops[0]);
+	shortage_at(0);
+	cr_assert_null(call.ops);
+	cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err), DLOCK_ENOMEM,
+		     "%d", err.code);
+	dlki_opcall_end(&call);
+	cr_assert_eq(dlki_lock(rig.e), 0);
 }
