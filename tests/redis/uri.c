@@ -99,6 +99,10 @@ CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 	opening_fails("redis://h:65536/", DLOCK_EINVAL, "port");
 	opening_fails("redis://h/?nonsense=1", DLOCK_EINVAL, "nonsense");
 	opening_fails("redis://h/?tls_name=x", DLOCK_EINVAL, "tls_name");
+	opening_fails("redis://h/?client_name=two%20words", DLOCK_EINVAL,
+		      "client_name");
+	opening_fails("redis://h/?client_name=caf%C3%A9", DLOCK_EINVAL,
+		      "client_name");
 #if DLOCK_HAVE_TLS
 	opening_fails("rediss://h/zero", DLOCK_EINVAL, "database");
 	opening_fails("valkeys://h/?tls_verify=of", DLOCK_EINVAL,

@@ -67,6 +67,21 @@ static int check_place(const struct dlk_uri *uri, struct dlk_error *err)
 	return 0;
 }
 
+/* The server takes no other bytes. */
+static int check_client_name(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	const char *name = dlk_param_text(uri, "client_name");
+
+	for (const char *p = name; p && *p; p++) {
+		if (*p < '!' || *p > '~')
+			return dlk_fail(err, DLOCK_EINVAL,
+					"client_name=%s: write ASCII letters, "
+					"digits and signs only, and no spaces",
+					name);
+	}
+	return 0;
+}
+
 int dlki_redis_uri_check(const struct dlk_uri *uri, uint32_t *db,
 			 struct dlk_error *err)
 {
@@ -79,6 +94,8 @@ int dlki_redis_uri_check(const struct dlk_uri *uri, uint32_t *db,
 				"other: clients of other libraries do not "
 				"queue",
 				uri->scheme);
-	rc = check_place(uri, err);
+	rc = check_client_name(uri, err);
+	if (rc == 0)
+		rc = check_place(uri, err);
 	return rc != 0 ? rc : parse_database(uri, db, err);
 }
