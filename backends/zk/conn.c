@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After so long another server, or other settings, may take the credentials. */
+#define DENIED_NS (1000 * DLK_MS)
+
 static void on_auth(int rc, const void *data)
 {
 	(void)rc; /* the state will say so */
@@ -113,13 +116,17 @@ static void on_ended(struct zk_conn *c)
 void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why)
 {
 	struct zk_session *s = c->session;
+	int again;
 
 	c->state = state;
 	if (s->conn != c)
 		return;
+	if (state == ZK_DENIED)
+		s->upkeep.retry_at = dlk_now() + DENIED_NS;
+	again = s->ended == why;
 	s->ended = why;
 	if (s->core) {
-		dlk_log(s->core, 1, "%s; waiters queue again", why);
+		dlk_log(s->core, again ? 3 : 1, "%s; waiters queue again", why);
 		dlk_lost_all(s->core, why);
 	}
 	dlki_zk_watches_over(s);
@@ -164,9 +171,13 @@ static zhandle_t *init_handle(struct zk_conn *c, const char *address)
 	if (!zh)
 		return NULL;
 	zoo_set_servers_resolution_delay(zh, -1);
-	if (s->config.auth)
-		zoo_add_auth(zh, "digest", s->config.auth,
-			     (int)strlen(s->config.auth), on_auth, NULL);
+	if (s->config.auth &&
+	    zoo_add_auth(zh, "digest", s->config.auth,
+			 (int)strlen(s->config.auth), on_auth, NULL) != ZOK) {
+		zookeeper_close(zh);
+		errno = ENOMEM;
+		return NULL;
+	}
 	return zh;
 }
 

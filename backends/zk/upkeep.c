@@ -67,7 +67,8 @@ static dlk_time sweep_due(const struct zk_session *s)
 
 static int needs_session(const struct zk_session *s)
 {
-	return !s->conn || s->conn->state == ZK_EXPIRED;
+	return !s->conn || s->conn->state == ZK_EXPIRED ||
+	       s->conn->state == ZK_DENIED;
 }
 
 static void end_session(struct zk_session *s)

@@ -3,8 +3,12 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lab/base/fail.h"
+#include "support/wait.h"
 
 TestSuite(zk_access, .timeout = 120);
 
@@ -88,4 +92,32 @@ CASE(zk_access, a_node_in_the_way_that_is_hidden_is_denied)
 	CHECK_TEXT(dlock_errmsg(), DIR "/0123456789abcdef");
 	CHECK_INT(stats(c).attempts - before, <=, 2);
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+}
+
+/* Restart the server, which takes passwords or does not. */
+static void restart_with_passwords(struct lab_server *s, int on)
+{
+	struct lab_zk_options *o = (void *)(uintptr_t)s->options;
+
+	o->java = on ? NULL :
+		       "-Dzookeeper.DigestAuthenticationProvider.enabled=false";
+	if (lab_server_restart(s, true) < 0)
+		FAIL("%s", lab_errmsg());
+}
+
+CASE(zk_access, a_client_that_was_refused_is_taken_later)
+{
+	struct lab_zk_options o = { 0 };
+	struct lab_server *s = server(&o);
+	dlock_client *c = as(s->port, "app:sesame@");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	restart_with_passwords(s, 0);
+	EVENTUALLY(dlock_acquire(l, 0, &h) == DLOCK_EDENIED);
+	restart_with_passwords(s, 1);
+	EVENTUALLY(dlock_acquire(l, 0, &h) == DLOCK_OK);
+	CHECK_OK(dlock_release(h));
+	dlock_close(c);
 }
