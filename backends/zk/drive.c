@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define MOST_PACKETS 64 /* to take in at once */
-#define TURN_NS (10 * DLK_MS)
 
 static void close_if_open(int *fd)
 {
@@ -309,16 +308,14 @@ static void wait_for_turn(struct zk_session *s, struct zk_reply_wait *wait,
 void dlki_zk_drive_wait(struct zk_session *s, struct zk_reply_wait *wait,
 			dlk_time until)
 {
-	dlk_time soon;
-
 	if (!s->drive.reading && s->drive.sock >= 0) {
 		read_socket(s, until);
 	} else if (wait) {
 		wait_for_turn(s, wait, until);
 	} else {
-		/* The reading thread may leave, and knows of no replies. */
-		soon = dlk_now() + TURN_NS;
-		dlk_cond_wait(&s->changed, &s->mu, soon < until ? soon : until);
+		s->drive.idle++;
+		dlk_cond_wait(&s->changed, &s->mu, until);
+		s->drive.idle--;
 	}
 }
 
@@ -328,10 +325,13 @@ void dlki_zk_drive_leave(struct zk_session *s)
 
 	if (d->reading)
 		return;
-	if (d->waiting)
+	if (d->waiting) {
 		pthread_cond_signal(&d->waiting->done);
-	else
-		list_socket(d);
+		return;
+	}
+	list_socket(d);
+	if (d->idle > 0)
+		pthread_cond_broadcast(&s->changed);
 }
 
 /* The reading thread may wait for a request made over an earlier connection,

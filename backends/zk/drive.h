@@ -37,6 +37,7 @@ struct zk_drive {
 	int reading;     /* a thread polls the socket */
 	int roused;      /* wake_fd was written to since the poll began */
 	struct zk_reply_wait *waiting; /* threads waiting, without reading */
+	unsigned int idle; /* ... for a connection, asleep on `changed` */
 };
 
 void dlki_zk_drive_init(struct zk_session *s);

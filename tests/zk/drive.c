@@ -135,6 +135,54 @@ CASE(zk_drive, a_connection_that_gets_no_session_is_left_after_refusals_too)
 	gets_no_session(6);
 }
 
+struct asker {
+	dlock_lock *lock;
+	long sleeps; /* of the thread, in the call */
+};
+
+static long sleeps(void)
+{
+	struct rusage r;
+
+	CHECK_INT(getrusage(RUSAGE_THREAD, &r), ==, 0);
+	return r.ru_nvcsw;
+}
+
+static void *ask_in_vain(void *arg)
+{
+	struct asker *a = arg;
+	dlock_hold *h = NULL;
+	long before = sleeps();
+
+	CHECK_RC(dlock_acquire(a->lock, 1000, &h), DLOCK_EUNREACHABLE);
+	a->sleeps = sleeps() - before;
+	return NULL;
+}
+
+/* A thread that looks every 10 ms sleeps a hundred times and more. */
+CASE(zk_drive, threads_without_a_connection_sleep)
+{
+	struct lab_proxy *p = proxy(server(NULL));
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=2m&ask=1s");
+	uint64_t accepted = lab_proxy_stat(p, LAB_ACCEPTED);
+	struct asker a[THREADS] = { 0 };
+	pthread_t thread[THREADS];
+
+	lab_proxy_hole(p, LAB_UP, true);
+	lab_proxy_reset(p);
+	CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1, PATIENCE), ==,
+		  0);
+	for (int i = 0; i < THREADS; i++) {
+		a[i].lock = mutex(c, "lock");
+		CHECK_INT(pthread_create(&thread[i], NULL, ask_in_vain, &a[i]),
+			  ==, 0);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		CHECK_INT(a[i].sleeps, <, 50);
+	}
+}
+
 static int64_t cpu_ms(void)
 {
 	struct rusage r;
