@@ -61,9 +61,6 @@ struct chaos_fault {
 	int (*begin)(struct chaos *c);
 	int (*middle)(struct chaos *c);
 	int (*end)(struct chaos *c);
-	/* The store forgets acknowledged writes, from `begin` to `end`, which
-	 * call chaos_wipe_begin() and chaos_wipe_end(). */
-	bool wipes;
 };
 
 /* A row of a table of faults; other members follow, as .begin = ...  The last
@@ -79,12 +76,7 @@ struct chaos_fault {
 struct chaos_store {
 	const char *name;
 	bool leases;       /* holds have a ttl, and can be lost */
-	bool over_tls;
-	int64_t ttl_step_ms; /* the store rounds it up to these; 0: as it is */
 	const char *match; /* in each request, for the proxy */
-	bool in_order;     /* requests of several claims share a connection, and
-			    * the order alone tells the answers apart: the
-			    * stream may have no hole, as with TCP */
 	int try_asks;      /* the most ask times of a try; 0: 1 */
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 	int64_t ask_ms;    /* the same */
@@ -101,8 +93,6 @@ struct chaos_store {
 	const struct chaos_fault *faults[CHAOS_TABLES];
 };
 
-extern const struct chaos_store chaos_redis, chaos_memcached;
-extern const struct chaos_store chaos_rediss; /* with CHAOS_TLS */
 extern const struct chaos_store chaos_file, chaos_zk, chaos_zk3;
 
 struct chaos_options {
@@ -145,9 +135,7 @@ struct chaos_deck { /* the state of a lane */
 	const struct chaos_fault *now; /* NULL: all is quiet */
 	int64_t next;                  /* the next begin or end */
 	int64_t half;  /* from the middle to the end; 0: it is over */
-	int64_t since; /* the end of the last fault */
 	int64_t quiet_until; /* no fault begins before */
-	bool asked;    /* whether to wait, of the card on top */
 };
 
 struct chaos {
@@ -167,9 +155,6 @@ struct chaos {
 	struct chaos_victim *target; /* of the victims lane's fault */
 	int64_t begun;
 	int64_t stall_ns; /* the longest this process was kept waiting */
-	int64_t wiping;   /* the begin of the present wipe */
-	bool surely;      /* ... and can be found in time */
-	int64_t wall_ms;  /* the server's clock is off by this */
 	dlock_client *client; /* of a mix, straight to the store */
 	uint32_t caps;        /* of the store */
 	struct chaos_breaker breaker;
@@ -188,10 +173,6 @@ int chaos_schedule_end(struct chaos *c);
 int chaos_start_proxies(struct chaos *c, const char *scheme,
 			struct lab_server *const server[], int n,
 			const char *query);
-
-/* wipe.c: between these calls the store forgets claims. */
-void chaos_wipe_begin(struct chaos *c);
-void chaos_wipe_end(struct chaos *c, bool surely);
 
 /* mixed.c: the controller's part of a mix. */
 int chaos_mix_start(struct chaos *c);
@@ -214,7 +195,7 @@ extern const struct chaos_fault chaos_process_faults[];
 
 /* net.c: faults of the proxy; server.c: faults of any lab_server. */
 extern const struct chaos_fault chaos_net_faults[], chaos_server_pauses[],
-	chaos_server_kill[], chaos_server_empty[];
+	chaos_server_kill[];
 
 /* verdict.c: have there been enough operations for a verdict? */
 bool chaos_enough(const struct chaos *c);

@@ -30,9 +30,7 @@ int chaos_mix_start(struct chaos *c)
 }
 
 /* Only while no server and no link between servers has a fault: then breaks are
- * answered, and wipes come in turn.  The tokens of a broken claim's range are
- * skipped, and until the clock has passed them a flushed server would give
- * smaller tokens. */
+ * answered. */
 void chaos_mix_turn(struct chaos *c)
 {
 	struct chaos_deck *server = &c->deck[CHAOS_SERVER];

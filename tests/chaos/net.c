@@ -58,12 +58,8 @@ static int reset(struct chaos *c)
 
 static enum lab_then draw_then(struct chaos *c)
 {
-	enum lab_then then = (enum lab_then)chaos_between(
-		c->random, LAB_THEN_NOTHING, LAB_THEN_RESET);
-
-	if (then == LAB_THEN_NOTHING && c->o.store->in_order)
-		return LAB_THEN_CLOSE;
-	return then;
+	return (enum lab_then)chaos_between(c->random, LAB_THEN_NOTHING,
+					    LAB_THEN_RESET);
 }
 
 static int swallow(struct chaos *c)

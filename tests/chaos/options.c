@@ -12,10 +12,9 @@
 #include "support/wait.h"
 
 static const struct chaos_store *const stores[] = {
-	&chaos_redis,  &chaos_memcached, &chaos_file, &chaos_zk, &chaos_zk3,
-#if CHAOS_TLS
-	&chaos_rediss,
-#endif
+	&chaos_file,
+	&chaos_zk,
+	&chaos_zk3,
 };
 #define TTL_MS 600
 #define ASK_MS 100
@@ -25,8 +24,7 @@ static const struct chaos_store *const stores[] = {
 static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
-	      "  --store NAME    redis (the usual), rediss (TLS),\n"
-	      "                  memcached, file, zk, zk3\n"
+	      "  --store NAME    file (the usual), zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"
@@ -34,11 +32,11 @@ static void usage(FILE *to)
 	      "  --ttl TIME      the lease (600ms; longer for zk)\n"
 	      "  --ask TIME      the URI's ask time (100ms; zk: more)\n"
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
-	      "  --query TEXT    more parameters for the URI: order=any\n"
+	      "  --query TEXT    more parameters for the URI: keep=1s\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
 	      "  --seldom N      percent of uses that go to a lock which is\n"
 	      "                  left alone otherwise (1)\n"
-	      "  --faults LIST   these alone: wall-back,worker-kill\n"
+	      "  --faults LIST   these alone: server-kill,worker-kill\n"
 	      "  --mix WHAT      locks: acquire and release; all: every\n"
 	      "                  feature (the usual from 60 seconds on)\n"
 	      "  --verbose       tell each fault\n"
@@ -222,7 +220,7 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 
 	if (getrandom(&drawn, sizeof(drawn), 0) < 0)
 		fputs("chaos: no randomness; the seed is 1\n", stderr);
-	*o = (struct chaos_options){ .store = &chaos_redis,
+	*o = (struct chaos_options){ .store = &chaos_file,
 				     .seconds = 20,
 				     .seed = drawn,
 				     .processes = 6,
@@ -244,9 +242,6 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 	if (!rc && !o->ask_ms)
 		o->ask_ms = slowness() *
 			    (o->store->ask_ms ? o->store->ask_ms : ASK_MS);
-	if (!rc && o->store->ttl_step_ms)
-		o->ttl_ms = (o->ttl_ms + o->store->ttl_step_ms - 1) /
-			    o->store->ttl_step_ms * o->store->ttl_step_ms;
 	if (!rc && o->mix == CHAOS_MIX_DEFAULT)
 		o->mix = o->seconds >= LONG_RUN ? CHAOS_MIX_ALL :
 						  CHAOS_MIX_LOCKS;

@@ -76,37 +76,14 @@ void chaos_schedule_init(struct chaos *c)
 		k = &c->deck[i];
 		k->random.state = c->o.seed ^ ((uint64_t)(i + 1) << 56);
 		shuffle(k);
-		k->since = lab_now();
-		k->next = k->since + draw_pause(c, k);
+		k->next = lab_now() + draw_pause(c, k);
 	}
-}
-
-/* More than half of the wipes wait until the net lane has been quiet. */
-static bool wipe_waits(struct chaos *c, struct chaos_deck *k,
-		       const struct chaos_fault *f)
-{
-	struct chaos_deck *net = &c->deck[CHAOS_NET];
-	int64_t now = lab_now();
-
-	if (!f->wipes || !net->nfaults)
-		return false;
-	if (!k->asked && !chaos_chance(&k->random, 65))
-		return false;
-	k->asked = true;
-	if (!net->now && now - net->since > c->o.ttl_ms * LAB_MS)
-		return false;
-	net->quiet_until = now + c->o.ttl_ms * LAB_MS;
-	k->next = now + 20 * LAB_MS;
-	return true;
 }
 
 static int begin_fault(struct chaos *c, struct chaos_deck *k)
 {
 	const struct chaos_fault *f = k->faults[k->cards[k->top]];
 
-	if (wipe_waits(c, k, f))
-		return 0;
-	k->asked = false;
 	k->dealt[k->cards[k->top]]++;
 	if (++k->top == k->ncards)
 		shuffle(k);
@@ -133,8 +110,7 @@ static int end_fault(struct chaos *c, struct chaos_deck *k)
 		return -1;
 	chaos_say(c, "%s ends", f->name);
 	lab_history_note(c->history, "%s ends", f->name);
-	k->since = lab_now();
-	k->next = k->since + draw_pause(c, k);
+	k->next = lab_now() + draw_pause(c, k);
 	return 0;
 }
 

@@ -22,20 +22,6 @@ static int restart_it(struct chaos *c)
 	return lab_server_restart(c->server, true);
 }
 
-static int wipe_it(struct chaos *c)
-{
-	chaos_wipe_begin(c);
-	return kill_it(c);
-}
-
-static int restart_empty(struct chaos *c)
-{
-	if (lab_server_restart(c->server, false) < 0)
-		return -1;
-	chaos_wipe_end(c, true);
-	return 0;
-}
-
 const struct chaos_fault chaos_server_pauses[] = {
 	CHAOS_FAULT("server-pause-short", CHAOS_SERVER, 2, 10, 80,
 		    .begin = pause_it, .end = resume_it),
@@ -48,11 +34,5 @@ const struct chaos_fault chaos_server_kill[] = {
 	/* Acknowledged writes survive, by the options of the store's server. */
 	CHAOS_FAULT("server-kill", CHAOS_SERVER, 2, 0, 150, .begin = kill_it,
 		    .end = restart_it),
-	CHAOS_NO_FAULT
-};
-
-const struct chaos_fault chaos_server_empty[] = {
-	CHAOS_FAULT("server-empty", CHAOS_SERVER, 2, 0, 60, .begin = wipe_it,
-		    .end = restart_empty, .wipes = true),
 	CHAOS_NO_FAULT
 };

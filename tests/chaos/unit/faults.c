@@ -46,7 +46,7 @@ Test(faults, are_those_of_the_store)
 {
 	cr_expect_eq(options("file", "worker-kill"), 0);
 	cr_expect_eq(options("file", "worker-kill,worker-pause-short"), 0);
-	cr_expect_eq(options("redis", "wall-back,worker-kill"), 0);
+	cr_expect_eq(options("zk", "server-kill,worker-kill"), 0);
 }
 
 Test(faults, that_do_not_exist_are_named)
@@ -54,13 +54,13 @@ Test(faults, that_do_not_exist_are_named)
 	listen_to(STDERR_FILENO);
 	cr_expect_eq(options("file", "worker-kil"), -1);
 	cr_expect_eq(options("file", "worker-kill,worker-killer,x"), -1);
-	cr_expect_eq(options("file", "wall-back"), -1);
+	cr_expect_eq(options("file", "server-kill"), -1);
 	cr_expect_eq(options("file", "worker-kill,"), -1);
 	cr_expect_eq(options("file", ""), -1);
 	cr_expect_str_eq(heard(),
 			 "chaos: store file has no fault 'worker-kil'\n"
 			 "chaos: store file has no fault 'worker-killer'\n"
-			 "chaos: store file has no fault 'wall-back'\n"
+			 "chaos: store file has no fault 'server-kill'\n"
 			 "chaos: store file has no fault ''\n"
 			 "chaos: store file has no fault ''\n");
 }
