@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #define LAB_MATCH 64
-#define LAB_CONTROLS 8
 
 struct lab_chunk {
 	struct lab_chunk *next;
@@ -65,12 +64,6 @@ struct lab_once { /* swallow or hold, while armed */
 	char match[LAB_MATCH]; /* "": any */
 };
 
-struct lab_control {
-	int fd; /* -1: free */
-	size_t len;
-	char line[512];
-};
-
 struct lab_proxy {
 	pthread_mutex_t lock;
 	pthread_cond_t counted; /* signalled after each turn of the loop */
@@ -82,7 +75,6 @@ struct lab_proxy {
 	int listener;
 	int reserved; /* keeps a TCP port ours while connections are refused */
 	int port;
-	char path[108];
 	char to_host[64];
 	char to_path[108];
 	int to_port;
@@ -93,9 +85,6 @@ struct lab_proxy {
 	struct lab_once hold;
 	struct lab_link *links;
 	uint64_t stats[LAB_PROXY_NSTATS];
-	int control; /* listens; or -1 */
-	char control_path[108];
-	struct lab_control controls[LAB_CONTROLS];
 };
 
 /* state.c; unlocking waits until the loop has seen the change. */
@@ -122,11 +111,5 @@ int64_t lab_link_due(const struct lab_proxy *p, const struct lab_link *l,
 
 /* loop.c */
 void *lab_proxy_loop(void *proxy);
-
-/* control.c; these take the lock themselves. */
-int lab_control_listen(struct lab_proxy *p, const char *path);
-void lab_control_accept(struct lab_proxy *p);
-void lab_control_read(struct lab_proxy *p, struct lab_control *c);
-void lab_control_close(struct lab_proxy *p);
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The first places of the poll set; links follow. */
-enum { WAKE, LISTENER, CONTROL, CONTROLS, LINKS = CONTROLS + LAB_CONTROLS };
+enum { WAKE, LISTENER, LINKS };
 
 struct loop {
 	struct lab_proxy *p;
@@ -81,9 +81,6 @@ static void prepare_set(struct loop *loop)
 	loop->used = LINKS;
 	watch(&loop->set[WAKE], p->wake, POLLIN);
 	watch(&loop->set[LISTENER], p->listener, POLLIN);
-	watch(&loop->set[CONTROL], p->control, POLLIN);
-	for (int i = 0; i < LAB_CONTROLS; i++)
-		watch(&loop->set[CONTROLS + i], p->controls[i].fd, POLLIN);
 	for (struct lab_link *l = p->links; l; l = l->next) {
 		for (int side = 0; side < 2; side++)
 			l->slot[side] = add_fd(loop, l->fd[side],
@@ -167,17 +164,6 @@ static void accept_all(struct lab_proxy *p)
 	}
 }
 
-static void controls(struct loop *loop)
-{
-	struct lab_proxy *p = loop->p;
-
-	if (loop->set[CONTROL].revents)
-		lab_control_accept(p);
-	for (int i = 0; i < LAB_CONTROLS; i++)
-		if (loop->set[CONTROLS + i].revents)
-			lab_control_read(p, &p->controls[i]);
-}
-
 static void turn_loop(struct loop *loop)
 {
 	uint64_t wakes;
@@ -204,8 +190,6 @@ void *lab_proxy_loop(void *proxy)
 		prepare_set(&loop);
 		pthread_mutex_unlock(&p->lock);
 		n = wait_for_events(&loop);
-		if (n > 0)
-			controls(&loop);
 		pthread_mutex_lock(&p->lock);
 		if (n >= 0)
 			turn_loop(&loop);

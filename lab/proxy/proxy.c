@@ -16,12 +16,9 @@ static int open_all(struct lab_proxy *p, const struct lab_proxy_options *o)
 {
 	if (lab_proxy_set_aim(p, &o->to) < 0)
 		return -1;
-	if (o->listen && strlen(o->listen) >= sizeof(p->path))
-		return lab_fail("%s: too long for a unix socket", o->listen);
-	snprintf(p->path, sizeof(p->path), "%s", o->listen ? o->listen : "");
 	p->port = o->port;
 	p->patience_ms = o->patience_ms;
-	if (!o->listen && !o->port) {
+	if (!o->port) {
 		p->port = lab_reserve_port(&p->reserved);
 		if (p->port < 0)
 			return -1;
@@ -29,8 +26,6 @@ static int open_all(struct lab_proxy *p, const struct lab_proxy_options *o)
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->wake < 0)
 		return lab_fail("eventfd: %s", strerror(errno));
-	if (o->control && lab_control_listen(p, o->control) < 0)
-		return -1;
 	return lab_proxy_listen(p);
 }
 
@@ -63,11 +58,8 @@ static void close_all(struct lab_proxy *p)
 		p->links = l->next;
 		lab_link_free(p, l);
 	}
-	lab_control_close(p);
 	if (p->listener >= 0)
 		close(p->listener);
-	if (*p->path)
-		unlink(p->path);
 	if (p->reserved >= 0)
 		close(p->reserved);
 	if (p->wake >= 0)
@@ -83,10 +75,8 @@ struct lab_proxy *lab_proxy_new(const struct lab_proxy_options *options)
 		lab_fail("out of memory");
 		return NULL;
 	}
-	p->listener = p->reserved = p->wake = p->control = -1;
+	p->listener = p->reserved = p->wake = -1;
 	p->fault[LAB_UP].cut = p->fault[LAB_DOWN].cut = -1;
-	for (int i = 0; i < LAB_CONTROLS; i++)
-		p->controls[i].fd = -1;
 	if (open_all(p, options) < 0 || start_thread(p) < 0) {
 		close_all(p);
 		return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A TCP proxy that misbehaves on demand: one thread between clients and a
- * server, on a free port of 127.0.0.1 or on a unix socket.
+ * server, on a free port of 127.0.0.1.
  *
  * Faults hold until they are changed or healed, for present and later
  * connections, and combine.  UP is from client to server, DOWN from server to
@@ -26,8 +26,6 @@ enum lab_way { LAB_UP, LAB_DOWN };
 struct lab_proxy_options {
 	struct lab_address to; /* the server */
 	int port;              /* to listen on; 0: a free port */
-	const char *listen;    /* or a unix socket to listen on */
-	const char *control;   /* unix socket for text commands; or NULL */
 	int64_t patience_ms;   /* how long a client waits for an absent
 			        * server */
 };
@@ -38,19 +36,16 @@ struct lab_proxy *lab_proxy_new(const struct lab_proxy_options *options);
 /* Stop the proxy, with all connections.  NULL is a no-op. */
 void lab_proxy_free(struct lab_proxy *p);
 
-/* Return the port to connect to, 0 for a unix socket. */
+/* Return the port to connect to. */
 int lab_proxy_port(const struct lab_proxy *p);
 
 /* From now on, new connections go there. */
 int lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to);
 
-/* Longer than any test; of more, times would overflow. */
-#define LAB_MOST_MS INT64_C(1000000000)
-
-/* Every chunk arrives `ms` later, in order; at most LAB_MOST_MS. */
+/* Every chunk arrives `ms` later, in order. */
 void lab_proxy_delay(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
-/* Pass a byte every `ms` milliseconds, likewise; 0: at full speed again. */
+/* Pass a byte every `ms` milliseconds; 0: at full speed again. */
 void lab_proxy_drip(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
 /* Every connection ends after `bytes` more in this direction, cleanly: the
@@ -107,24 +102,19 @@ int lab_proxy_deliver(struct lab_proxy *p);
 void lab_proxy_heal(struct lab_proxy *p);
 
 /* The counts, since the start; OPEN is the connections now. */
-#define LAB_PROXY_STATS(X)                                                    \
-	X(ACCEPTED, "accepted")                                               \
-	X(OPEN, "open")                                                       \
-	X(UNREACHED, "unreached") /* the server could not be connected to */  \
-	X(UP_BYTES, "up-bytes")                                               \
-	X(DOWN_BYTES, "down-bytes")                                           \
-	X(UP_CHUNKS, "up-chunks")                                             \
-	X(DOWN_CHUNKS, "down-chunks")                                         \
-	X(CUT, "cut")                                                         \
-	X(RESET, "reset")                                                     \
-	X(SWALLOWED, "swallowed")                                             \
-	X(HELD, "held")                                                       \
-	X(DELIVERED, "delivered")
-
 enum lab_proxy_stat {
-#define X(name, text) LAB_##name,
-	LAB_PROXY_STATS(X)
-#undef X
+	LAB_ACCEPTED,
+	LAB_OPEN,
+	LAB_UNREACHED, /* the server could not be connected to */
+	LAB_UP_BYTES,
+	LAB_DOWN_BYTES,
+	LAB_UP_CHUNKS,
+	LAB_DOWN_CHUNKS,
+	LAB_CUT,
+	LAB_RESET,
+	LAB_SWALLOWED,
+	LAB_HELD,
+	LAB_DELIVERED,
 	LAB_PROXY_NSTATS
 };
 
@@ -134,21 +124,5 @@ uint64_t lab_proxy_stat(struct lab_proxy *p, enum lab_proxy_stat which);
  * `timeout_ms`. */
 int lab_proxy_wait(struct lab_proxy *p, enum lab_proxy_stat which, uint64_t n,
 		   int64_t timeout_ms);
-
-/*
- * Run the same as text, a command a line; WAY is up, down or both.  The control
- * socket takes such lines, and answers each with a line: "ok ..." or "error:
- * ...".
- *
- *     delay WAY MS          drip WAY MS         cut WAY BYTES (-1: off)
- *     hole WAY on|off       refuse on|off       reset       strand
- *     half-close WAY        swallow [nothing|close|reset|strand [MATCH]]
- *     hold [MATCH]          deliver             heal
- *     aim HOST PORT         aim PATH            stats
- *
- * 0 or -1; `reply` gets the answer without the line end.
- */
-int lab_proxy_command(struct lab_proxy *p, const char *line, char *reply,
-		      size_t size);
 
 #endif

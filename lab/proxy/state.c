@@ -24,26 +24,21 @@ void lab_proxy_lock(struct lab_proxy *p)
 }
 
 /* The kernel keeps a closed socket while a thread polls it: no change has taken
- * effect before the loop has turned once more.  Control commands run in the
- * loop. */
+ * effect before the loop has turned once more. */
 void lab_proxy_unlock(struct lab_proxy *p)
 {
 	uint64_t turn = p->turns;
 
 	wake(p);
-	if (!pthread_equal(pthread_self(), p->thread))
-		while (p->turns == turn && !p->over)
-			pthread_cond_wait(&p->counted, &p->lock);
+	while (p->turns == turn && !p->over)
+		pthread_cond_wait(&p->counted, &p->lock);
 	pthread_mutex_unlock(&p->lock);
 }
 
 int lab_proxy_listen(struct lab_proxy *p)
 {
-	struct lab_address at = { LAB_LOOPBACK, p->port,
-				  *p->path ? p->path : NULL };
+	struct lab_address at = { .host = LAB_LOOPBACK, .port = p->port };
 
-	if (*p->path)
-		unlink(p->path);
 	p->listener = lab_listen(&at);
 	return p->listener < 0 ? -1 : 0;
 }

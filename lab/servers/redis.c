@@ -191,18 +191,6 @@ int64_t lab_redis_info(struct lab_server *s, const char *field)
 	return value;
 }
 
-int lab_redis_follow(struct lab_server *s, const struct lab_server *master,
-		     int port)
-{
-	if (!master)
-		return lab_redis_do(s, NULL, 0, "REPLICAOF NO ONE");
-	if (lab_redis_do(s, NULL, 0, "CONFIG SET masteruser lab") < 0 ||
-	    lab_redis_do(s, NULL, 0, "CONFIG SET masterauth %s",
-			 redis_of(master)->secret) < 0)
-		return -1;
-	return lab_redis_do(s, NULL, 0, "REPLICAOF " LAB_LOOPBACK " %d", port);
-}
-
 static int synced(void *arg)
 {
 	char info[8192];

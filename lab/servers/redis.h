@@ -43,11 +43,6 @@ lab_redis_do(struct lab_server *s, char *reply, size_t size,
 /* The number behind "field:" in INFO, or -1. */
 int64_t lab_redis_info(struct lab_server *s, const char *field);
 
-/* Make the server a replica of the server at `port`, which is `master` or a
- * proxy before it; NULL: make it a master that keeps the data. */
-int lab_redis_follow(struct lab_server *s, const struct lab_server *master,
-		     int port);
-
 /* Wait until a replica is in step with the master. */
 int lab_redis_wait_synced(struct lab_server *replica, int64_t timeout_ms);
 

@@ -197,3 +197,18 @@ Test(proxy_many, survives_faults_from_many_threads_while_it_works)
 		server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	} while (strcmp(get(server, 1000), "well?") != 0);
 }
+
+Test(proxy_many, ports_that_are_none_are_refused)
+{
+	struct lab_address to = { .port = 65536 };
+	struct lab_proxy_options o = { .to = to };
+
+	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
+	cr_expect_str_eq(lab_errmsg(), "65536: not a port");
+	cr_expect_null(lab_proxy_new(&o));
+	to.port = -1;
+	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
+	close(client);
+	close(server);
+	open_pair(); /* to the same server as before */
+}
