@@ -7,10 +7,6 @@
 
 #include "core/world/world.h"
 
-/* Parse "127.0.0.1" or "::1", without brackets.  0, or EINVAL if `host` is no
- * address. */
-int dlki_address_tcp(struct dlki_address *out, const char *host, uint16_t port);
-
 /* Take the path of a unix socket.  0, or EINVAL: the path is empty or does not
  * fit. */
 int dlki_address_unix(struct dlki_address *out, const char *path);

@@ -10,8 +10,8 @@
  */
 #include "backends/redis/protocol/store.h"
 #include "core/loop/engine.h"
-#include "core/net/address.h"
 #include "core/uri/uri.h"
+#include "support/address.h"
 #include "tests/loop/script.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -218,7 +218,7 @@ static struct dlki_engine *begin(uint8_t how)
 	struct dlk_error err;
 
 	script_init(&world);
-	REQUIRE(dlki_address_tcp(&address, "127.0.0.1", 6379) == 0);
+	REQUIRE(address_tcp(&address, "127.0.0.1", 6379) == 0);
 	e = dlki_engine_new(&options, &err);
 	REQUIRE(e && dlki_lock(e) == 0);
 	dlki_push(e);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/base/alarm.h"
-#include "core/net/address.h"
 #include "core/net/bytes.h"
 #include "core/net/flight.h"
+#include "support/address.h"
 
 /* ---- Bytes --------------------------------------------------------------- */
 
@@ -138,13 +138,13 @@ Test(address, is_told_as_it_was_given)
 	char text[DLKI_ADDRESS_TEXT], path[200];
 	struct dlki_address a;
 
-	cr_assert_eq(dlki_address_tcp(&a, "127.0.0.1", 6379), 0);
+	cr_assert_eq(address_tcp(&a, "127.0.0.1", 6379), 0);
 	dlki_address_text(&a, text);
 	cr_assert_str_eq(text, "127.0.0.1:6379");
-	cr_assert_eq(dlki_address_tcp(&a, "::1", 1), 0);
+	cr_assert_eq(address_tcp(&a, "::1", 1), 0);
 	dlki_address_text(&a, text);
 	cr_assert_str_eq(text, "[::1]:1");
-	cr_assert_eq(dlki_address_tcp(&a, "localhost", 1), DLOCK_EINVAL);
+	cr_assert_eq(address_tcp(&a, "localhost", 1), DLOCK_EINVAL);
 	cr_assert_eq(dlki_address_unix(&a, "/run/x"), 0);
 	dlki_address_text(&a, text);
 	cr_assert_str_eq(text, "/run/x");

@@ -4,8 +4,8 @@
 #include <criterion/criterion.h>
 
 #include "core/base/clock.h"
-#include "core/net/address.h"
 #include "core/world/real.h"
+#include "support/address.h"
 #include "support/wait.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/stress/server.h"
@@ -102,8 +102,7 @@ static void setup_led(unsigned int sets)
 	world->type = &table;
 	options.world = world;
 	options.news = &news;
-	cr_assert_eq(dlki_address_tcp(&address, "127.0.0.1", server_start(0)),
-		     0);
+	cr_assert_eq(address_tcp(&address, "127.0.0.1", server_start(0)), 0);
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine);
 	cr_assert_eq(dlki_drive_begin(engine, sets, &err), 0);

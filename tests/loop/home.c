@@ -5,7 +5,7 @@
 #include <netdb.h>
 #include <string.h>
 
-#include "core/net/address.h"
+#include "support/address.h"
 #include "tests/loop/homes.h"
 
 static const dlk_time never = DLK_FOREVER;
@@ -206,8 +206,8 @@ static void localhost(const char *first, const char *second)
 {
 	rig_init_host("", "localhost", NULL);
 	rig.world.named = 2;
-	dlki_address_tcp(&rig.world.names[0], first, 7001);
-	dlki_address_tcp(&rig.world.names[1], second, 7001);
+	address_tcp(&rig.world.names[0], first, 7001);
+	address_tcp(&rig.world.names[1], second, 7001);
 	rig_push();
 }
 

@@ -11,8 +11,8 @@
 #include "core/loop/drive.h"
 #include "core/loop/engine.h"
 #include "core/loop/state.h"
-#include "core/net/address.h"
 #include "core/world/real.h"
+#include "support/address.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/rig.h"
 #include "tests/loop/script.h"
@@ -107,7 +107,7 @@ static int scenario(long n)
 	memset(submitted, 0, sizeof(submitted));
 	memset(ended, 0, sizeof(ended));
 	script_init(&world);
-	dlki_address_tcp(&address, "127.0.0.1", port);
+	address_tcp(&address, "127.0.0.1", port);
 	if (named)
 		options.host = "h.test";
 	script_named(&world, 1, &port);
@@ -228,7 +228,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 	cr_assert_eq(dlki_address_unix(&address, "/"), 0);
 	cr_assert_eq(w->type->connect(w, &address, DLKI_NEWS, tag),
 		     -ECONNREFUSED);
-	cr_assert_eq(dlki_address_tcp(&address, "127.0.0.1", 0), 0);
+	cr_assert_eq(address_tcp(&address, "127.0.0.1", 0), 0);
 	cr_assert_eq(bind(listener, &address.to.any, address.len), 0);
 	cr_assert_eq(listen(listener, 1), 0);
 	cr_assert_eq(getsockname(listener, &address.to.any, &len), 0);

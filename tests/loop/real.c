@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/net/address.h"
 #include "core/world/real.h"
 #include "core/world/socket.h"
+#include "support/address.h"
 #include "support/wait.h"
 
 static struct dlki_world *w;
@@ -64,7 +64,7 @@ static int listen_tcp(struct dlki_address *to)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	socklen_t len = sizeof(to->to.in);
 
-	cr_assert_eq(dlki_address_tcp(to, "127.0.0.1", 0), 0);
+	cr_assert_eq(address_tcp(to, "127.0.0.1", 0), 0);
 	cr_assert_eq(bind(fd, &to->to.any, to->len), 0);
 	cr_assert_eq(listen(fd, 5), 0);
 	cr_assert_eq(getsockname(fd, &to->to.any, &len), 0);
@@ -212,7 +212,7 @@ Test(real, a_socket_that_met_itself_is_not_connected)
 	socklen_t len = sizeof(me.to.in);
 	int fd;
 
-	cr_assert_eq(dlki_address_tcp(&me, "127.0.0.1", 0), 0);
+	cr_assert_eq(address_tcp(&me, "127.0.0.1", 0), 0);
 	fd = dlki_socket_open(&me);
 	cr_assert_eq(bind(fd, &me.to.any, me.len), 0);
 	cr_assert_eq(getsockname(fd, &me.to.any, &len), 0);
@@ -245,7 +245,7 @@ Test(real, without_descriptors_there_is_no_world)
 		failed++;
 	}
 	cr_assert_geq(failed, 2 * DLKI_SETS);
-	cr_assert_eq(dlki_address_tcp(&to, "127.0.0.1", 1), 0);
+	cr_assert_eq(address_tcp(&to, "127.0.0.1", 1), 0);
 	cr_assert_eq(w->type->connect(w, &to, DLKI_NEWS, tag), -EMFILE);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/loop/rig.h"
+#include "support/address.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "core/net/address.h"
 
 struct rig rig;
 struct dlki_tls_context *rig_tls;
@@ -137,8 +136,7 @@ void rig_init(const char *label, size_t n_addresses)
 	struct dlki_address addresses[4];
 
 	for (uint16_t i = 0; i < n_addresses; i++)
-		dlki_address_tcp(&addresses[i], "127.0.0.1",
-				 (uint16_t)(7000 + i));
+		address_tcp(&addresses[i], "127.0.0.1", (uint16_t)(7000 + i));
 	begin((struct dlki_engine_options){ .label = label,
 					    .addresses = addresses,
 					    .n_addresses = n_addresses });

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/loop/script.h"
+#include "support/address.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/net/address.h"
 
 static struct script *script_of(struct dlki_world *w)
 {
@@ -214,7 +213,7 @@ void script_named(struct script *s, int n, const uint16_t ports[])
 {
 	s->named = n;
 	for (int i = 0; i < n && ports; i++)
-		dlki_address_tcp(&s->names[i], "127.0.0.1", ports[i]);
+		address_tcp(&s->names[i], "127.0.0.1", ports[i]);
 	s->kicks[DLKI_ANSWERS]++;
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/net/address.h"
 #include "core/uri/uri.h"
+#include "support/address.h"
 
 struct rig rig;
 
@@ -150,7 +150,7 @@ void rig_open(const struct rig_store *store, const char *text)
 	cr_assert_eq(dlki_uri_parse(&rig.uri, text, store->params, NULL, &err),
 		     0);
 	options.uri = rig.uri;
-	cr_assert_eq(dlki_address_tcp(&address, "127.0.0.1", store->port), 0);
+	cr_assert_eq(address_tcp(&address, "127.0.0.1", store->port), 0);
 	rig.engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(rig.engine);
 	cr_assert_eq(dlki_lock(rig.engine), 0);

@@ -9,8 +9,8 @@
 #include "backends/memcached/batch.h"
 #include "core/loop/links.h"
 #include "core/loop/state.h"
-#include "core/net/address.h"
 #include "core/world/real.h"
+#include "support/address.h"
 #include "support/wait.h"
 #include "tests/loop/lines.h"
 
@@ -33,8 +33,7 @@ static struct dlki_address closed_port(void)
 	bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cr_assert_eq(bind(bound, (struct sockaddr *)&in, len), 0);
 	cr_assert_eq(getsockname(bound, (struct sockaddr *)&in, &len), 0);
-	cr_assert_eq(
-		dlki_address_tcp(&address, "127.0.0.1", ntohs(in.sin_port)), 0);
+	cr_assert_eq(address_tcp(&address, "127.0.0.1", ntohs(in.sin_port)), 0);
 	return address;
 }
 
