@@ -32,7 +32,7 @@ struct redis_attempt_answer {
 struct redis_attempt_answer
 dlki_redis_attempt_answer(const struct redis_reply *r);
 
-/* Read an integer; 0: the answer is none, or below `least`, or above 2^53. */
+/* Read an integer; 0: the answer is none, or below `least`, or 2^53 or more. */
 int dlki_redis_number(const struct redis_reply *r, int64_t least,
 		      int64_t *out);
 
