@@ -117,18 +117,6 @@ CASE(async_batch, a_single_call_asks_by_itself)
 	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
 }
 
-/* The store has granted all attempts. */
-CASE(async_batch, attempts_that_are_overdue_leave_nothing)
-{
-	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", 100);
-	stick_again(FAKE_ATTEMPT);
-	cr_assert_eq(prepared(0).n, N);
-	for (int i = 1; i < N; i++)
-		cr_assert_eq(outcome_of(&o[i]), DLOCK_EUNREACHABLE, "%s",
-			     o[i].text);
-	first_is_granted();
-}
-
 CASE(async_batch, attempts_that_are_cancelled_leave_nothing)
 {
 	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", -1);

@@ -32,15 +32,6 @@ static void is_not_in_the_way(void)
 	OK(dlock_release(hold));
 }
 
-CASE(cleanup, of_a_try_is_not_in_the_way_of_the_next)
-{
-	given_mutex("fake:?ttl=30s");
-	lose_answer(FAKE_ATTEMPT);
-	refuse(FAKE_RELEASE, 5);
-	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
-	is_not_in_the_way();
-}
-
 CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
 {
 	given_hold("fake:?ttl=30s");
@@ -239,21 +230,6 @@ CASE(cleanup, costs_little_however_many_there_are)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_geq(fake_count(fake, FAKE_RELEASE), MANY);
 	cr_assert_leq(fake_count(fake, FAKE_RELEASE), 8 * MANY);
-}
-
-/* The store keeps the claim for longer than the lease. */
-CASE(cleanup, goes_on_while_the_claim_may_stand)
-{
-	dlk_time released;
-
-	given_hold("fake:?ttl=300ms&linger=60s");
-	refuse(FAKE_RELEASE, FAKE_ALWAYS);
-	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	released = dlk_now();
-	EVENTUALLY(dlk_now() > released + 600 * DLK_MS);
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	fake_clear(fake);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
 /* The store carried out a renewal, and the client took the renewal for failed.

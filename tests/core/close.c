@@ -115,24 +115,6 @@ CASE(close, ends_every_promise_before_the_store_is_told)
 	cr_assert_eq(diary.n, 0, "no event comes of closing");
 }
 
-/* A release for each hold would take longer than `close`. */
-CASE(close, releases_all_at_once_where_the_store_can)
-{
-	dlock_hold *h[64];
-
-	given_client("fakeall:?ttl=60s&close=300ms");
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .delay_ms = 20, .times = FAKE_ALWAYS);
-	take_many(h, 64);
-	cr_assert_eq(dlock_release(h[63]), DLOCK_OK);
-	close_client_within(300 + 200);
-	cr_assert_eq(fake_held(fake), 0, "%zu are held", fake_held(fake));
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE_ALL), 1);
-	cr_assert_eq(fake_last(fake, FAKE_RELEASE_ALL).n, 63);
-	for (int i = 0; i < 63; i++)
-		cr_assert_eq(dlock_release(h[i]), DLOCK_ELOST);
-}
-
 CASE(close, asks_for_nothing_to_be_released_where_nothing_is_left)
 {
 	given_mutex("fakeall:?ttl=60s");

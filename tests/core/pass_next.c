@@ -35,31 +35,6 @@ CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
 
 /* ---- What the next hold has ---------------------------------------------- */
 
-/* The store extends no lease. */
-static const struct fake_step stands = { .fault = FAKE_SAY,
-					 .verdict = DLK_STANDS,
-					 .times = FAKE_ALWAYS };
-
-CASE(pass_next, of_a_lease_that_is_nearly_over_is_the_store_s)
-{
-	struct taker t[2] = { { 0 } };
-
-	given_mutex("fakewant:?ttl=1200ms");
-	fake_script(fake, FAKE_RENEW, stands);
-	hold = take(lock);
-	n_wait_here(t, 2);
-	OK(dlock_release(hold));
-	has_it(&t[0]);
-	cr_assert_eq(asked(), 1);
-	EVENTUALLY(dlock_remaining_ms(t[0].hold) < 288);
-	OK(let_go(&t[0]));
-	has_it(&t[1]);
-	cr_assert_eq(stats(client).passed, 1);
-	cr_assert_gt(t[1].remaining_ms, 600);
-	fake_clear(fake);
-	OK(let_go(&t[1]));
-}
-
 CASE(pass_next, of_what_is_at_risk_is_the_store_s)
 {
 	struct taker t = { 0 };

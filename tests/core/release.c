@@ -85,18 +85,6 @@ CASE(release, of_what_the_store_no_longer_had_is_not_repeated)
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
 }
 
-CASE(release, whose_answer_is_lost_is_cleaned_up_behind)
-{
-	given_hold("fake:?ttl=5s&close=60ms");
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 3);
-	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "no answer");
-	cr_assert_eq(stats(client).holds, 0);
-	cr_assert_eq(stats(client).released, 1);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 4);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 CASE(release, is_not_asked_for_after_the_lease_must_have_run_out)
 {
 	dlk_time granted;

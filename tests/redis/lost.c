@@ -45,18 +45,6 @@ CASE(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
 	CHECK_INT((int)stats(far).lost, ==, 0);
 }
 
-CASE(redis_lost, take_their_time_off_the_lease)
-{
-	dlock_hold *h;
-
-	set_up("ttl=3s");
-	lab_proxy_delay(proxy, LAB_DOWN, 600);
-	h = take(l, patience_ms());
-	CHECK_INT(dlock_remaining_ms(h), <=, 3000 - 600);
-	lab_proxy_heal(proxy);
-	give(h);
-}
-
 /* The first attempt that finds a lock busy opens the channel.  An answer before
  * that stays EBUSY, even if the time is over. */
 CASE(redis_lost, are_busy_however_far_away_the_server_is)

@@ -11,51 +11,6 @@ TestSuite(zk_anchor, .timeout = 120);
 
 #define EPOCH (INT64_C(1) << 32)
 
-static uint64_t seed = 1;
-
-static int64_t below(int64_t n)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (int64_t)((seed >> 11) % (uint64_t)n);
-}
-
-/* ... whatever the clock does, and however many elections there are. */
-CASE(zk_anchor, tokens_rise)
-{
-	struct zk_anchor now = { 0 }, before;
-	int64_t zxid = 0, clock_ms = INT64_C(1700000000000);
-	uint64_t last = 0, known = 0;
-
-	for (int i = 0; i < 200000; i++) {
-		int64_t what = below(16);
-
-		zxid += 1 + below(3);
-		if (what == 0)
-			zxid += below(2 * ZK_ANCHOR_SPAN);
-		if (what == 1)
-			zxid = (zxid / EPOCH + 1) * EPOCH + below(1000);
-		if (what == 2)
-			clock_ms += below(2000) - 1000;
-		if (what < 5) {
-			before = now;
-			now = dlki_zk_anchor_next(before, zxid, clock_ms);
-			CHECK_INT(now.zxid, ==, zxid);
-			CHECK(now.us >= clock_ms * 1000);
-			continue;
-		}
-		if (now.us != 0) {
-			uint64_t token = dlki_zk_anchor_token(now, before,
-							      zxid);
-
-			CHECK(token == 0 || token > last);
-			if (token != 0)
-				last = token;
-			known += token != 0;
-		}
-	}
-	CHECK_INT(known, >, 50000);
-}
-
 /* A client knows the tokens before an anchor, however late the client learns of
  * the anchor. */
 CASE(zk_anchor, tells_of_tokens_before_it)

@@ -63,27 +63,6 @@ CASE(zk_drive, threads_read_for_each_other)
 	CHECK_INT(now_ms() - begun, <, ROUNDS * 20 + slack_ms());
 }
 
-/* While the waiter sleeps, other threads of the client come and go. */
-CASE(zk_drive, a_waiter_hears_after_others_have_read)
-{
-	struct lab_server *s = shared_server();
-	dlock_client *a = client(s->port, "?ttl=60s");
-	dlock_client *b = client(s->port, "?ttl=60s");
-	dlock_hold *h = take(mutex(a, "lock"), PATIENCE);
-	struct taker w = { 0 };
-	int64_t begun;
-
-	taker_start(&w, mutex(b, "lock"), FOREVER);
-	EVENTUALLY(stats(b).waiters == 1);
-	for (int i = 0; i < 10; i++)
-		CHECK_OK(dlock_release(take(mutex(b, "other"), PATIENCE)));
-	begun = now_ms();
-	CHECK_OK(dlock_release(h));
-	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
-	/* Without the wake the waiter polls after a third of the ttl. */
-	CHECK_INT(now_ms() - begun, <, 5000);
-}
-
 static uint64_t misses(dlock_client *c)
 {
 	struct zk_session *s = dlki_zk_session_of(c->session);

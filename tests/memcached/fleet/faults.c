@@ -76,27 +76,8 @@ CASE(memcached_fleet, one_killed_and_restarted)
 		give(h.holds[i]);
 }
 
-/* A silent server delays no renewals at other servers ... */
-CASE(memcached_fleet, one_stopped)
-{
-	dlock_client *c;
-	struct fleet f;
-	struct held h;
-
-	fleet_begin(&f);
-	c = client(&f, "ttl=3s");
-	h = hold_each(&f, c);
-	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
-	outlive(c, h.holds[1], h.holds[2]);
-	CHECK_RC(dlock_check(h.holds[0]), DLOCK_ELOST);
-	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
-	(void)dlock_release(h.holds[0]);
-	give(h.holds[1]);
-	give(h.holds[2]);
-}
-
-/* ... nor from releases, while the client waits for the silent server's answer
- * to the renewals. */
+/* A silent server delays no releases at other servers, while the client waits
+ * for the silent server's answer to the renewals. */
 CASE(memcached_fleet, releases_while_one_is_stopped)
 {
 	dlock_hold *first, *holds[RELEASES];
