@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/closed.h"
+
 TestSuite(open, .init = fixture, .timeout = 30);
 
 static void refused(const char *uri, const dlock_options *o, int code,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "dlock_config.h"
+#include "support/closed.h"
 
 TestSuite(registry, .timeout = 30);
 

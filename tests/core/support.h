@@ -40,9 +40,6 @@
  * the grace of a slow machine: the latest time for something due at `t`. */
 dlk_time late(dlk_time t);
 
-/* Returns a valid backend without optional members. The open is refused. */
-struct dlock_backend closed_backend(const char *const *schemes);
-
 /* Opens a client of a fake store. */
 dlock_client *open_store(const char *uri, const dlock_options *opts);
 

@@ -2,11 +2,11 @@
 /* Every allocation fails once, in every scene. */
 #include "torture/torture.h"
 
-#include <dlock/backend.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "support/closed.h"
 
 void torture_memory(const char *uri)
 {
@@ -44,56 +44,15 @@ void torture_name(const char *uri)
 		"pthread_create EAGAIN");
 }
 
-static int no_open(struct dlk_session *s, dlk_time deadline,
-		   struct dlk_error *err)
-{
-	(void)s;
-	(void)deadline;
-	return dlk_fail(err, DLOCK_EDENIED, "closed");
-}
-
-static void no_close(struct dlk_session *s, dlk_time deadline)
-{
-	(void)s;
-	(void)deadline;
-}
-
-static enum dlk_verdict no_attempt(struct dlk_ticket *t, dlk_time deadline,
-				   struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return DLK_BUSY;
-}
-
-static int no_release(struct dlk_ticket *t, dlk_time deadline,
-		      struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return 0;
-}
-
 /* Not a scene: a registration stays. */
 void torture_register(void)
 {
 	static const char *const schemes[] = { "tortured", NULL };
-	static const struct dlock_backend b = {
-		.size = sizeof(struct dlock_backend),
-		.schemes = schemes,
-		.summary = "no store at all",
-		.session_size = sizeof(struct dlk_session),
-		.ticket_size = sizeof(struct dlk_ticket),
-		.open = no_open,
-		.close = no_close,
-		.attempt = no_attempt,
-		.release = no_release,
-	};
+	static struct dlock_backend b;
 	dlock_client *c = NULL;
 	int first, unknown, second;
 
+	b = closed_backend(schemes);
 	seam_arm(SEAM_MEMORY, 1, ENOMEM, 0);
 	first = dlock_backend_register(&b);
 	seam_disarm();
