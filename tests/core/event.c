@@ -248,17 +248,6 @@ CASE(event, may_call_anything_and_close_does_nothing)
 	OK(dlock_release(take(stage.rw)));
 }
 
-CASE(event, of_a_loss_comes_once)
-{
-	keep_diary();
-	given_hold("fake:");
-	lose_last();
-	EVENTUALLY(diary.losses > 0);
-	/* The release returns after a callback under way. */
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(diary.losses, 1);
-}
-
 struct racer {
 	atomic_ullong id;
 	atomic_int stop;

@@ -68,21 +68,6 @@ CASE(keep, counts_from_the_last_release)
 	EVENTUALLY(released() == 1);
 }
 
-/* The lock is wanted before the release, so the client keeps no claim. */
-CASE(keep, is_not_for_what_another_session_wants)
-{
-	struct taker other = { 0 };
-
-	given_kept("fakewant:?keep=1h");
-	given_others();
-	hold = take(lock);
-	others_wait(&other);
-	OK(dlock_release(hold));
-	cr_assert_eq(stats(client).kept, 0);
-	has_had_it(&other);
-	nothing_is_left();
-}
-
 /* The try's request is on the way while the claim is released and kept. The try
  * has the kept claim released. */
 CASE(keep, is_not_in_the_way_of_the_client)

@@ -101,31 +101,6 @@ CASE(lease, that_is_lost_before_it_is_told_is_not_held)
 	OK(dlock_release(hold));
 }
 
-CASE(lease, is_not_moved_by_a_renewal_whose_reply_is_lost)
-{
-	dlk_time end, then;
-
-	keep_diary();
-	given_mutex("fake:?ttl=900ms");
-	fake_once(fake, FAKE_RENEW, FAKE_CUT);
-	hold = take(lock);
-	end = end_of(hold);
-	EVENTUALLY(stats(client).renew_failed == 1);
-	then = end_of(hold);
-	if (stats(client).renewed == 0)
-		cr_assert_leq(then, end + 2 * DLK_MS);
-	EVENTUALLY(stats(client).renewed >= 1);
-	cr_assert_gt(end_of(hold), end + 200 * DLK_MS);
-	EVENTUALLY(diary.safes == 1);
-	cr_assert_eq(diary.page[0].event, DLOCK_AT_RISK);
-	cr_assert(strstr(diary.page[0].why, "no answer"));
-	cr_assert_eq(diary.page[1].event, DLOCK_SAFE);
-	OK(dlock_release(hold));
-	cr_assert_eq(diary.losses, 0);
-	cr_assert(diary_says(&diary, "the store does not answer: "
-				     "fake: no answer"));
-}
-
 /* The renewal returns after the end of the lease. The timer finds the end in
  * time. */
 CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)

@@ -47,19 +47,6 @@ Test(links, what_was_sent_is_told_and_what_was_not_is_sent_again)
 	cr_assert_eq(rig.ops[4].token, 4);
 }
 
-Test(links, data_and_the_end_come_as_one_edge)
-{
-	rig_init_up("");
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig_submit(2, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "G 1\n");
-	rig_end(0);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED, "what came counts");
-	rig_turn();
-	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
-	cr_assert(!rig.world.socks[0].is_open);
-}
-
 Test(links, a_link_brings_64_kib_a_turn)
 {
 	static char line[256];
