@@ -8,6 +8,7 @@
 #include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/event.h"
+#include "core/guard.h"
 
 struct dlki_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
 				  void *arg)
@@ -99,12 +100,18 @@ void dlki_async_pause(struct dlki_async *r, dlk_time at)
 }
 
 /* Callbacks delay only callbacks: a release that would wait for one is passed
- * over. */
+ * over.  So is the release of a read side behind an upgrade. */
+static int is_held_up(const struct dlki_async *r)
+{
+	return dlki_event_holds_up(r->releasing) ||
+	       (r->last && r->releasing->claim->upgrades > 0);
+}
+
 static struct dlki_async *first_ready(const struct dlki_asyncs *all)
 {
 	struct dlki_async *r = all->releases.first;
 
-	while (r && dlki_event_holds_up(r->releasing))
+	while (r && is_held_up(r))
 		r = r->queue_next;
 	return r ? r : all->acquires.first;
 }
@@ -159,17 +166,84 @@ void dlki_async_rouse(struct dlki_async *r)
 	dlki_async_ready(r);
 }
 
+/* ---- An upgrade ---------------------------------------------------------- */
+
+static int is_unheard(const struct dlki_async *r, const struct dlki_claim *read)
+{
+	const struct dlki_claim *claim = r->hold ? r->hold->claim : NULL;
+
+	return claim && claim->beside == read && !claim->is_used;
+}
+
+/* The call goes on, as the release of its hold. */
+static void give_back(struct dlki_async *r, dlock_hold *hold)
+{
+	r->hold = NULL;
+	r->releasing = hold;
+	r->wait = (struct dlki_wait){ .deadline = DLK_FOREVER };
+	dlki_call_begin(r->client);
+	dlki_async_ready(r);
+}
+
+void dlki_async_take_back(const struct dlki_claim *read)
+{
+	struct dlki_asyncs *all = &read->client->asyncs;
+	struct dlki_async *r = all->over.first, *next;
+
+	for (; r; r = next) {
+		next = r->queue_next;
+		if (!is_unheard(r, read))
+			continue;
+		take_out(&all->over, r);
+		all->n_over--;
+		all->n++;
+		give_back(r, r->hold);
+	}
+}
+
+static void end_upgrade(struct dlki_async *r, dlock_hold *hold)
+{
+	bool cancelled = atomic_load(&r->cancels) != 0;
+
+	if (hold && !cancelled)
+		dlki_claim_use_upgrade(hold->claim);
+	dlki_claim_unref(r->gate);
+	r->gate = NULL;
+	dlki_claim_end_upgrades(r->wait.beside, cancelled);
+}
+
+static int is_useless(const dlock_hold *hold)
+{
+	const struct dlki_claim *claim = hold ? hold->claim : NULL;
+
+	return claim && claim->beside && !claim->is_used &&
+	       !dlki_claim_has_hold(claim->beside);
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
 void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 		     const struct dlk_error *err)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
+	struct dlk_error given_back;
 
 	if (r->state == DLKI_ASYNC_READY)
 		take_out(queue_of(r), r);
 	dlki_heap_remove(&all->next, &r->next);
 	dlki_heap_remove(&all->end, &r->end);
-	if (r->upgrades)
-		dlki_claim_end_upgrades(r->wait.beside);
+	if (r->gate)
+		end_upgrade(r, hold);
+	if (is_useless(hold)) {
+		give_back(r, hold);
+		return;
+	}
+	if (r->releasing && r->acquire.lock) {
+		rc = dlk_fail(&given_back, DLOCK_ECANCELED,
+			      "the upgrade was cancelled, and the read side "
+			      "is released");
+		err = &given_back;
+	}
 	all->n--;
 	if (r->whole) {
 		r->whole->over(r, rc, hold, err);
@@ -204,5 +278,7 @@ struct dlki_async *dlki_async_take(struct dlock_client *c)
 	all->n_over--;
 	all->pending--;
 	dlki_async_table_remove(&all->table, r);
+	if (r->hold && r->hold->claim)
+		dlki_claim_use_upgrade(r->hold->claim);
 	return r;
 }

@@ -52,9 +52,11 @@ struct dlki_async {
 	dlock_done_fn done;            /* may be NULL */
 	void *arg;
 	uint64_t op;                   /* its number */
-	dlock_hold *releasing;         /* or NULL */
+	dlock_hold *releasing;         /* or NULL; of an acquire: an upgrade
+					* that is given back */
 	struct dlki_question *question; /* or NULL; if both are: an acquire */
-	dlock_hold *upgrades;          /* an acquire is beside it; or NULL */
+	struct dlki_claim *gate;       /* of an upgrade that is not over, with a
+					* reference; or NULL */
 	struct dlki_terms *terms;      /* an acquire's, or NULL */
 	int last;                      /* of the claim's holds that ends */
 	int rc;                        /* once OVER */
@@ -129,6 +131,11 @@ void dlki_async_rouse(struct dlki_async *call);
  * the whole goes on, which releases mu meanwhile. */
 void dlki_async_over(struct dlki_async *call, int rc, dlock_hold *hold,
 		     const struct dlk_error *err);
+
+/* The release of the read side `read` has begun.  Give back the upgrades that
+ * are granted and cancelled, with the callback to come: then the call is OVER
+ * once more, with ECANCELED.  A call that is granted later does the same. */
+void dlki_async_take_back(const struct dlki_claim *read);
 
 /* Take out the first call with a due callback, or NULL; the caller frees it. */
 struct dlki_async *dlki_async_take(struct dlock_client *client);

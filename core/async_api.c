@@ -206,10 +206,13 @@ static int upgrade_start(dlock_lock *lock, dlock_hold *hold,
 	};
 	pthread_mutex_lock(&c->mu);
 	dlki_claim_begin_upgrades(read);
-	r->upgrades = hold;
+	r->gate = dlki_upgrade_gate(hold);
+	dlki_claim_ref(r->gate);
 	rc = enter_acquire(r, op, err);
-	if (rc != 0)
-		dlki_claim_end_upgrades(read);
+	if (rc != 0) {
+		dlki_claim_unref(r->gate);
+		dlki_claim_end_upgrades(read, 0);
+	}
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }
@@ -267,9 +270,15 @@ static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 	if (!r || !r->acquire.lock)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"no acquire under way has this number");
-	if (r->state == DLKI_ASYNC_OVER)
+	if (atomic_exchange(&r->cancels, 1) != 0)
 		return 0;
-	atomic_store(&r->cancels, 1);
+	if (r->gate)
+		dlki_claim_cancel_upgrades(r->wait.beside);
+	if (r->state == DLKI_ASYNC_OVER) {
+		if (r->hold && r->hold->claim)
+			dlki_claim_disuse_upgrade(r->hold->claim);
+		return 0;
+	}
 	if (r->multi)
 		dlki_multi_call_rouse(r->multi);
 	else

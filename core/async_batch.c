@@ -45,7 +45,7 @@ static int is_plain_release(const struct dlki_async *r)
 	const struct dlki_claim *claim = r->releasing->claim;
 
 	return r->last && claim->state == DLKI_HELD && !claim->busy &&
-	       !dlki_event_holds_up(r->releasing) &&
+	       claim->upgrades == 0 && !dlki_event_holds_up(r->releasing) &&
 	       !claim->client->sends_releases;
 }
 

@@ -39,8 +39,8 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	rc = dlki_acquire_run(a, rc, hold, err);
 	dlki_patience_end(&r->wait.patience);
 	is_call = rc < 0;
-	if (r->upgrades && rc != DLKI_SLEEPS)
-		rc = dlki_upgrade_over(r->upgrades, rc, &r->wait, hold, err);
+	if (r->gate && rc != DLKI_SLEEPS)
+		rc = dlki_upgrade_over(&r->wait, r->gate, rc, hold, err);
 	pthread_mutex_lock(&c->mu);
 	if (is_call)
 		dlki_call_end(c);
@@ -56,6 +56,8 @@ void dlki_async_release(struct dlki_async *r)
 		hold->claim->thread = DLKI_NO_THREAD; /* no re-entry */
 	dlki_async_enter(r);
 	dlki_async_ready(r);
+	if (r->last && hold->claim->upgrades > 0)
+		dlki_async_take_back(hold->claim);
 }
 
 /* The same for a release. */
@@ -69,6 +71,8 @@ static int run_release(struct dlki_async *r, struct dlk_error *err)
 		w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
 		dlki_patience_begin(&w->patience);
 	}
+	if (r->acquire.lock)
+		r->last = dlki_release_begin(r->releasing);
 	if (r->prepared)
 		rc = dlki_release_ask(&r->giving, err);
 	else

@@ -46,4 +46,12 @@ struct dlki_asyncs {
 	pthread_t thread;
 };
 
+/* With the client's mu held: the async thread has passed over releases, and may
+ * go on with them. */
+static inline void dlki_asyncs_rouse_releases(struct dlki_asyncs *all)
+{
+	if (all->releases.first && all->idle)
+		pthread_cond_signal(&all->ready);
+}
+
 #endif

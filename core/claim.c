@@ -80,21 +80,56 @@ void dlki_claim_upgrade(struct dlki_claim *claim, struct dlki_claim *read)
 	claim->ticket->request.beside = read->owner;
 }
 
+/* The release of the read side waits for the last upgrade. */
+static void end_upgrade(struct dlki_claim *read)
+{
+	struct dlock_client *c = read->client;
+
+	if (--read->upgrades > 0 || dlki_claim_has_hold(read))
+		return;
+	pthread_cond_broadcast(&c->changed);
+	dlki_asyncs_rouse_releases(&c->asyncs);
+}
+
 void dlki_claim_end_upgrade(struct dlki_claim *claim)
 {
 	if (claim->beside)
-		claim->beside->upgrades--;
+		end_upgrade(claim->beside);
+}
+
+void dlki_claim_use_upgrade(struct dlki_claim *claim)
+{
+	if (!claim->beside || claim->is_used)
+		return;
+	claim->is_used = 1;
+	claim->beside->upgrades_used++;
+}
+
+void dlki_claim_disuse_upgrade(struct dlki_claim *claim)
+{
+	if (!claim->is_used)
+		return;
+	claim->is_used = 0;
+	claim->beside->upgrades_used--;
 }
 
 void dlki_claim_begin_upgrades(struct dlki_claim *read)
 {
 	dlki_claim_ref(read);
 	read->upgrades++;
+	read->upgrades_used++;
 }
 
-void dlki_claim_end_upgrades(struct dlki_claim *read)
+void dlki_claim_cancel_upgrades(struct dlki_claim *read)
 {
-	read->upgrades--;
+	read->upgrades_used--;
+}
+
+void dlki_claim_end_upgrades(struct dlki_claim *read, bool cancelled)
+{
+	if (!cancelled)
+		read->upgrades_used--;
+	end_upgrade(read);
 	dlki_claim_unref(read);
 }
 

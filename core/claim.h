@@ -86,8 +86,10 @@ struct dlki_claim {
 	bool behind;
 
 	/* Under the client's mu. */
-	unsigned int upgrades;         /* claims beside this one that ask, or
-					* that the program holds */
+	unsigned int upgrades;         /* beside this claim: claims that ask or
+					* are not yet released, and calls */
+	unsigned int upgrades_used;    /* of these: calls that are not
+					* cancelled, and the program's holds */
 	uint64_t thread;               /* serial of the thread that acquired, or
 					* DLKI_NO_THREAD */
 	uint64_t token, token_last;    /* the hold's; the last token for holds
@@ -107,6 +109,7 @@ struct dlki_claim {
 	bool idle;                     /* nobody held it when its release
 					* began */
 	bool downgraded;               /* SHARED in the store by now */
+	bool is_used;                  /* an upgrade: the program's hold */
 	bool cancelled;                /* end the wait */
 	bool revocable;                /* tell the holder when others want the
 					* lock */
@@ -157,10 +160,18 @@ int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
 void dlki_claim_upgrade(struct dlki_claim *claim, struct dlki_claim *read);
 void dlki_claim_end_upgrade(struct dlki_claim *claim);
 
-/* A call that upgrades has begun, or ends: meanwhile the last release of the
- * hold is refused, whatever claims of the call there are. */
+/* A call that upgrades has begun; is cancelled; or ends.  Until it ends or is
+ * cancelled the last release of the hold is refused, whatever claims of the
+ * call there are. */
 void dlki_claim_begin_upgrades(struct dlki_claim *read);
-void dlki_claim_end_upgrades(struct dlki_claim *read);
+void dlki_claim_cancel_upgrades(struct dlki_claim *read);
+void dlki_claim_end_upgrades(struct dlki_claim *read, bool cancelled);
+
+/* The program gets the hold of an upgrade, again perhaps; or has it no longer:
+ * meanwhile the last release of the read side is refused.  Without effect for
+ * any other claim. */
+void dlki_claim_use_upgrade(struct dlki_claim *claim);
+void dlki_claim_disuse_upgrade(struct dlki_claim *claim);
 
 /* With mu held: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);
@@ -182,6 +193,12 @@ int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 static inline bool dlki_claim_asks(const struct dlki_claim *claim)
 {
 	return claim->state <= DLKI_PARKED;
+}
+
+/* Does the program have a hold of the granted claim? */
+static inline bool dlki_claim_has_hold(const struct dlki_claim *claim)
+{
+	return claim->own.count > 0 || claim->read.count > 0;
 }
 
 /* Does the claim exclude readers?  The ticket's own mode belongs to the thread

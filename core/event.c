@@ -127,13 +127,6 @@ static int hears(const struct dlki_claim *claim, const dlock_hold *hold)
 	return hold->count > 0 && !dlki_claim_is_over(claim);
 }
 
-/* The async thread has passed over the releases of the hold. */
-static void rouse_releases(struct dlki_asyncs *all)
-{
-	if (all->releases.first && all->idle)
-		pthread_cond_signal(&all->ready);
-}
-
 static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 {
 	struct dlock_client *c = claim->client;
@@ -155,7 +148,7 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 		claim->in_callback = NULL;
 		c->events.calling = 0;
 		pthread_cond_broadcast(&c->changed);
-		rouse_releases(&c->asyncs);
+		dlki_asyncs_rouse_releases(&c->asyncs);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/release.h"
 
+#include "core/async.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/cleanup.h"
@@ -95,37 +96,23 @@ static dlk_time answer_due(const struct dlock_client *c)
 	return dlk_now() + (ns < ANSWER_MAX_NS ? ns : ANSWER_MAX_NS);
 }
 
-/* The caller has seized the claim.  0, or what dlki_store_release() returns. */
-static int send_release(struct dlki_claim *claim, dlk_time deadline,
-			struct dlk_error *err)
-{
-	struct dlock_client *c = claim->client;
-	int rc;
-
-	pthread_mutex_unlock(&c->mu);
-	rc = dlki_store_release_begin(claim->ticket, deadline, err);
-	pthread_mutex_lock(&c->mu);
-	return rc;
-}
-
 /* ---- In the store -------------------------------------------------------- */
 
 static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	int rc;
+	int sends = may_send(claim), rc;
 
-	if (may_send(claim)) {
-		rc = send_release(claim, deadline, err);
-		if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
-			dlki_claim_await(claim, answer_due(c));
-			return DLK_SENT;
-		}
-	} else {
-		pthread_mutex_unlock(&c->mu);
+	pthread_mutex_unlock(&c->mu);
+	if (sends)
+		rc = dlki_store_release_begin(claim->ticket, deadline, err);
+	else
 		rc = dlki_store_release(claim->ticket, deadline, err);
-		pthread_mutex_lock(&c->mu);
+	pthread_mutex_lock(&c->mu);
+	if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
+		dlki_claim_await(claim, answer_due(c));
+		return DLK_SENT;
 	}
 	dlki_claim_released(claim,
 			    rc == 0 || rc == DLOCK_ELOST || rc == DLK_SENT);
@@ -248,7 +235,6 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 		return 0;
 	}
 	unlink_held(claim);
-	dlki_claim_end_upgrade(claim);
 	if (claim->state == DLKI_LOST) {
 		rc = dlki_claim_fail_lost(claim, err);
 		dlki_claim_end_lost(claim);
@@ -261,6 +247,7 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 			return 0;
 		note_released(c, rc);
 	}
+	dlki_claim_end_upgrade(claim);
 	dlki_claim_unref(claim);
 	return rc;
 }
@@ -268,7 +255,8 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 /* The read side outlives the write side beside it. */
 static int check_upgrades(const struct dlki_claim *claim, struct dlk_error *err)
 {
-	if (claim->upgrades == 0 || claim->own.count + claim->read.count > 1)
+	if (claim->upgrades_used == 0 ||
+	    claim->own.count + claim->read.count > 1)
 		return 0;
 	return dlk_fail(err, DLOCK_EINVAL,
 			"lock '%s': release the write side first, which "
@@ -302,7 +290,10 @@ int dlki_release_begin(dlock_hold *hold)
 	hold->count--;
 	/* The other side may be released meanwhile, when the client closes. */
 	dlki_claim_ref(claim);
-	return claim->own.count == 0 && claim->read.count == 0;
+	if (dlki_claim_has_hold(claim))
+		return 0;
+	dlki_claim_disuse_upgrade(claim);
+	return 1;
 }
 
 int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
@@ -335,6 +326,7 @@ int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err)
 
 	dlki_parked_kick(claim->record);
 	note_released(claim->client, rc);
+	dlki_claim_end_upgrade(claim);
 	dlki_claim_unref(claim); /* the hold's */
 	dlki_claim_unref(claim);
 	return rc;
@@ -360,10 +352,26 @@ void dlki_release_leave(dlock_hold *hold)
 	dlki_claim_unref(claim);
 }
 
+/* The last hold of a read side has ended.  A callback does not wait: the
+ * release of the write side may wait for the callback.  Returns the deadline
+ * for the rest. */
+static dlk_time await_upgrades(const struct dlki_claim *read, dlk_time deadline)
+{
+	struct dlock_client *c = read->client;
+
+	deadline = within_close(c, dlk_now(), deadline);
+	dlki_async_take_back(read);
+	while (read->upgrades > 0 && !c->closing && !dlki_events_here(c) &&
+	       dlk_now() < deadline)
+		dlk_cond_wait(&c->changed, &c->mu, deadline);
+	return deadline;
+}
+
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 {
-	struct dlock_client *c = hold->claim->client;
-	int rc = dlki_client_ours(c, err);
+	struct dlki_claim *claim = hold->claim;
+	struct dlock_client *c = claim->client;
+	int rc = dlki_client_ours(c, err), last;
 
 	if (rc != 0)
 		return rc;
@@ -374,7 +382,10 @@ int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 		return rc;
 	}
 	dlki_call_begin(c);
-	rc = dlki_release_end(hold, dlki_release_begin(hold), deadline, err);
+	last = dlki_release_begin(hold);
+	if (last && claim->upgrades > 0 && !c->closing)
+		deadline = await_upgrades(claim, deadline);
+	rc = dlki_release_end(hold, last, deadline, err);
 	dlki_call_end(c);
 	dlki_client_unlock(c);
 	return rc;

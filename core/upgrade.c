@@ -157,16 +157,21 @@ dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
 	return member_of(lock->multi, DLKI_UPGRADEABLE_READ);
 }
 
-int dlki_upgrade_over(const dlock_hold *hold, int rc,
-		      const struct dlki_wait *wait, dlock_hold **writes,
-		      struct dlk_error *err)
+struct dlki_claim *dlki_upgrade_gate(const dlock_hold *hold)
 {
-	const struct dlki_claim *read = read_claim(hold);
+	return dlki_multi_member(hold, DLKI_UPGRADEABLE_GATE)->claim;
+}
+
+int dlki_upgrade_over(const struct dlki_wait *wait, struct dlki_claim *gate,
+		      int rc, dlock_hold **writes, struct dlk_error *err)
+{
+	struct dlki_claim *read = wait->beside;
 	int64_t ask_ms = dlki_ask_ms(&read->client->ask);
 	struct dlk_error ignored = { 0 };
 
 	if ((rc != 0 && rc != DLOCK_EBUSY) ||
-	    dlki_multi_check(hold) != DLOCK_ELOST)
+	    (dlki_claim_check(read) != DLOCK_ELOST &&
+	     dlki_claim_check(gate) != DLOCK_ELOST))
 		return rc;
 	if (rc == 0)
 		(void)dlki_release(*writes,
@@ -187,9 +192,11 @@ static int acquire(dlock_lock *lock, const dlock_hold *hold,
 	dlki_claim_begin_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_acquire(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out, err);
-	rc = dlki_upgrade_over(hold, rc, w, out, err);
+	rc = dlki_upgrade_over(w, dlki_upgrade_gate(hold), rc, out, err);
 	pthread_mutex_lock(&c->mu);
-	dlki_claim_end_upgrades(w->beside);
+	if (rc == 0)
+		dlki_claim_use_upgrade((*out)->claim);
+	dlki_claim_end_upgrades(w->beside, 0);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }

@@ -42,11 +42,14 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 /* The lock to acquire, exclusively. */
 dlock_lock *dlki_upgrade_lock(const dlock_lock *lock);
 
-/* The acquire by `wait` has returned `rc`, and `*writes` if that is 0.  Returns
- * `rc`; or ELOST: the hold was lost, and `*writes` is released, in the time
- * left of the call. */
-int dlki_upgrade_over(const dlock_hold *hold, int rc,
-		      const struct dlki_wait *wait, dlock_hold **writes,
-		      struct dlk_error *err);
+/* The claim of the gate, of an upgradeable hold. */
+struct dlki_claim *dlki_upgrade_gate(const dlock_hold *hold);
+
+/* The acquire by `wait`, beside the read side's claim, has returned `rc`, and
+ * `*writes` if that is 0.  Returns `rc`; or ELOST: the hold was lost, and
+ * `*writes` is released, in the time left of the call.  The program may have
+ * begun to release the hold. */
+int dlki_upgrade_over(const struct dlki_wait *wait, struct dlki_claim *gate,
+		      int rc, dlock_hold **writes, struct dlk_error *err);
 
 #endif

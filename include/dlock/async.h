@@ -95,7 +95,8 @@ dlock_acquire_opts_start(dlock_lock *lock, const dlock_acquire_options *opts,
 /*
  * As dlock_upgrade().  `done` gets the hold of the write side.  Do not free
  * `lock` before the callback; the last release of `upgradeable` is refused
- * until then.  dlock_cancel_op() ends the wait.
+ * until then, unless dlock_cancel_op() has ended the wait: see
+ * dlock_release_start().
  *
  *   EINVAL     an argument; or a handle that is not unbound, that is, made from
  *              a handle that was not: see dlock_lock_unbind()
@@ -111,9 +112,12 @@ dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
  * Undo one acquire.  After DLOCK_OK the hold has ended, and the program may not
  * use it any more.  `done` gets the code that dlock_release() would return:
  * when it comes, others can have the lock.  Without `done`, which may be NULL,
- * the result is dropped, and dlock_pending() does not count the release.  Of a
- * hold that dlock_upgrade_start() added: the last release of the upgradeable
- * hold is refused until `done` has come.
+ * the result is dropped, and dlock_pending() does not count the release.
+ *
+ * The last release of an upgradeable hold waits until a release of the write
+ * side has ended, and an upgrade that was cancelled by dlock_cancel_op(): if
+ * that is granted all the same, and the callback has not begun, it is released,
+ * and ends with ECANCELED.
  *
  *   EINVAL   hold is NULL, or another thread's; or the write side that
  *            dlock_upgrade_start() added comes first

@@ -504,8 +504,8 @@ dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
  *
  * Whatever this returns, `upgradeable` is held as before.  If it is lost while
  * the call waits, the call ends with ELOST.  dlock_cancel(lock) ends the wait.
- * Until `*out` is released, and while a call waits, the last release of
- * `upgradeable` is refused with EINVAL.  If `upgradeable` is lost and `*out`
+ * Until the release of `*out` begins, and while a call waits, the last release
+ * of `upgradeable` is refused with EINVAL.  If `upgradeable` is lost and `*out`
  * is not, the write side goes on to exclude all others.
  *
  *   EBUSY         plain readers held it until the deadline

@@ -211,3 +211,45 @@ void case_async_many(struct conform *t)
 	served(t, o, MANY);
 	is_free(other);
 }
+
+/* Release the upgradeable hold by either function. */
+static void release_by(int started, dlock_hold *reads)
+{
+	if (started)
+		given_back(reads);
+	else
+		CHECK_OK(dlock_release(reads));
+}
+
+/* The release of the read side waits for an upgrade that is on the way out: its
+ * own release is started, or it is cancelled. */
+void case_async_release_behind_an_upgrade(struct conform *t)
+{
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	CHECK_OK(dlock_lock_unbind(t->lock));
+	upg = upgradeable(t, t->lock);
+	for (int started = 0; started < 2; started++) {
+		struct worker *p = join(t, OTHER_CLIENT);
+		struct outcome begun = { 0 };
+		dlock_hold *reads = take(upg);
+		dlock_op op;
+
+		CHECK_OK(dlock_release_start(upgrade(upg, reads), NULL, NULL));
+		release_by(started, reads);
+		ASK_OK(p, ACQUIRE, at_once_ms());
+		ASK_OK(p, RELEASE, 0);
+		ASK_OK(p, READ, at_once_ms());
+		reads = take(upg);
+		CHECK_OK(dlock_upgrade_start(upg, reads, -1, outcome_note,
+					     &begun, &op));
+		await_waiters(t, 1);
+		CHECK_OK(dlock_cancel_op(t->client, op));
+		release_by(started, reads);
+		ended_with(&begun, DLOCK_ECANCELED);
+		ASK_OK(p, RELEASE, 0);
+		ASK_OK(p, ACQUIRE, at_once_ms());
+		leave(t, p);
+	}
+}

@@ -71,6 +71,7 @@
 	X(async_wake_is_never_missed, DLOCK_CAP_WAKE)                          \
 	X(async_at_close, NONE)                                                \
 	X(async_many, NONE)                                                    \
+	X(async_release_behind_an_upgrade, DLOCK_CAP_UPGRADE)                  \
 	/* loop.c */                                                           \
 	X(loop_descriptor, NONE)                                               \
 	X(loop_due_before, NONE)                                               \

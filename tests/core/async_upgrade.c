@@ -123,6 +123,178 @@ CASE(async_upgrade, of_a_lost_hold_is_over_in_time)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
+/* ---- The release of the read side behind an upgrade on the way out ------- */
+
+/* Makes `hold` an unbound upgradeable reader with the write side. */
+static dlock_hold *given_writer(const char *uri)
+{
+	static struct outcome o;
+
+	given_reader(uri);
+	OK(dlock_release(theirs));
+	begin(&o, FOREVER);
+	OK(outcome_of(&o));
+	return o.hold;
+}
+
+/* Checks that the store was asked to release the write side, which asked last,
+ * and only then the read side. */
+static void write_side_was_released_first(void)
+{
+	uint64_t writes = fake_last(fake, FAKE_ATTEMPT).id;
+	uint64_t reads = fake_nth(fake, FAKE_ATTEMPT, 1).id;
+
+	cr_assert_leq(fake_first(fake, FAKE_RELEASE, writes).end,
+		      fake_first(fake, FAKE_RELEASE, reads).begin);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+CASE(async_upgrade, read_side_is_released_behind_a_started_release)
+{
+	dlock_hold *w = given_writer("fake:");
+
+	OK(dlock_release_start(w, NULL, NULL));
+	OK(dlock_release(hold));
+	write_side_was_released_first();
+}
+
+CASE(async_upgrade, releases_are_started_one_behind_the_other)
+{
+	static struct outcome writes, reads;
+	dlock_hold *w = given_writer("fake:");
+
+	OK(dlock_release_start(w, outcome_note, &writes));
+	OK(dlock_release_start(hold, outcome_note, &reads));
+	OK(outcome_of(&reads));
+	OK(outcome_of(&writes));
+	cr_assert_lt(writes.order, reads.order);
+	write_side_was_released_first();
+}
+
+/* The async thread waits for the answer to the release of the write side. */
+CASE(async_upgrade, read_side_waits_no_longer_than_a_release_may)
+{
+	dlock_hold *w = given_writer("fake:?close=50ms");
+
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1, .overrun = 1);
+	OK(dlock_release_start(w, NULL, NULL));
+	OK(dlock_release(hold));
+	cr_assert_eq(fake_held(fake), 1);
+	fake_open_gate(fake);
+	EVENTUALLY(fake_held(fake) == 0);
+}
+
+/* Releases the read side behind a cancelled upgrade, in both ways. */
+static void released_behind_a_cancelled_upgrade(int started)
+{
+	static struct outcome upgrade, release;
+
+	given_reader("fake:");
+	begin(&upgrade, FOREVER);
+	EVENTUALLY(stats(client).waiters == 1);
+	OK(dlock_cancel_op(client, op));
+	if (started) {
+		give_async(&release, hold);
+		OK(outcome_of(&release));
+	} else {
+		OK(dlock_release(hold));
+	}
+	ended_with(&upgrade, DLOCK_ECANCELED);
+	cr_assert_eq(fake_held(fake), 1);
+	cr_assert_eq(fake_waiting(fake), 0);
+	OK(dlock_release(theirs));
+}
+
+CASE(async_upgrade, read_side_is_released_behind_a_cancelled_upgrade)
+{
+	released_behind_a_cancelled_upgrade(0);
+}
+
+CASE(async_upgrade, release_is_started_behind_a_cancelled_upgrade)
+{
+	released_behind_a_cancelled_upgrade(1);
+}
+
+/* Has the store grant the upgrade, of which the program does not hear yet. */
+static void granted_unheard(struct outcome *o)
+{
+	given_reader("fake:");
+	OK(dlock_release(theirs));
+	outcomes_leave(client);
+	begin(o, FOREVER);
+	EVENTUALLY(stats(client).holds == 3);
+	EVENTUALLY(dlock_due_ms(client) == 0);
+}
+
+static void hear(struct outcome *o, int code)
+{
+	outcomes_process(client);
+	ended_with(o, code);
+	cr_assert_eq(dlock_pending(client), 0);
+}
+
+CASE(async_upgrade, granted_and_cancelled_goes_with_the_read_side)
+{
+	static struct outcome upgrade;
+
+	granted_unheard(&upgrade);
+	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
+	OK(dlock_cancel_op(client, op));
+	OK(dlock_cancel_op(client, op));
+	OK(dlock_release(hold));
+	write_side_was_released_first();
+	hear(&upgrade, DLOCK_ECANCELED);
+	cr_assert_not_null(strstr(upgrade.text, "read side"));
+}
+
+CASE(async_upgrade, granted_and_cancelled_goes_with_a_started_release)
+{
+	static struct outcome upgrade, reads;
+
+	granted_unheard(&upgrade);
+	OK(dlock_cancel_op(client, op));
+	give_async(&reads, hold);
+	EVENTUALLY(fake_held(fake) == 0);
+	write_side_was_released_first();
+	hear(&upgrade, DLOCK_ECANCELED);
+	OK(outcome_of(&reads));
+}
+
+/* The answer to the attempt comes behind the cancel. */
+CASE(async_upgrade, granted_behind_the_cancel_goes_with_the_read_side)
+{
+	static struct outcome upgrade, reads;
+
+	given_reader("fake:");
+	OK(dlock_release(theirs));
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
+	begin(&upgrade, FOREVER);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 4);
+	OK(dlock_cancel_op(client, op));
+	give_async(&reads, hold);
+	fake_open_gate(fake);
+	OK(outcome_of(&reads));
+	ended_with(&upgrade, DLOCK_ECANCELED);
+	write_side_was_released_first();
+}
+
+/* From the callback on the write side is the program's. */
+CASE(async_upgrade, granted_and_cancelled_is_handed_out_before_the_release)
+{
+	static struct outcome upgrade;
+
+	granted_unheard(&upgrade);
+	OK(dlock_cancel_op(client, op));
+	outcomes_process(client);
+	OK(outcome_of(&upgrade));
+	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
+	OK(dlock_release(upgrade.hold));
+	OK(dlock_release(hold));
+	write_side_was_released_first();
+}
+
+/* ---- The end of the client, and arguments -------------------------------- */
+
 CASE(async_upgrade, that_waits_ends_when_the_client_is_closed)
 {
 	static struct outcome o;

@@ -236,3 +236,32 @@ TEST(begun_upgrade_is_awaited)
 	reads.release();
 	CHECK(theirs.try_acquire_for(20s));
 }
+
+/* The end of the scope drops the upgrade, and then releases the reader. */
+TEST(reader_ends_behind_a_dropped_upgrade)
+{
+	dlock::client c(uri), other(uri);
+	dlock::shared_mutex s(c, name), theirs(other, name);
+
+	if (!(c.caps() & DLOCK_CAP_UPGRADE))
+		return;
+	s.unbind();
+	dlock::upgradeable u(s);
+	{
+		const dlock::hold also = theirs.acquire_shared();
+		const dlock::hold reads = u.acquire();
+		const dlock::acquiring a = u.upgrade_start(c, reads);
+
+		CHECK(!c.wait(20ms));
+	}
+	CHECK(theirs.try_acquire_for(20s));
+	{
+		const dlock::hold reads = u.acquire();
+		const dlock::acquiring a = u.upgrade_start(c, reads);
+
+		/* Granted, and not yet told. */
+		while (dlock_due_ms(c.native_handle()) != 0)
+			std::this_thread::sleep_for(1ms);
+	}
+	CHECK(theirs.try_acquire_for(20s));
+}
