@@ -17,6 +17,7 @@ struct sim_handles {
 	dlock_lock *lock[SIM_NAMES];
 	dlock_lock *loose[SIM_NAMES];       /* unbound */
 	dlock_lock *upgradeable[SIM_NAMES]; /* or NULL */
+	dlock_lock *loose_upgradeable[SIM_NAMES]; /* or NULL */
 };
 
 struct sim_play {

@@ -36,6 +36,8 @@ static void open_client(size_t i)
 		play.handles[i].loose[n] = sim_stage_lock(&play, i, n, 1);
 		play.handles[i].upgradeable[n] = sim_stage_upgradeable(
 			&play, play.handles[i].lock[n], n);
+		play.handles[i].loose_upgradeable[n] = sim_stage_upgradeable(
+			&play, play.handles[i].loose[n], n);
 	}
 }
 
@@ -45,6 +47,7 @@ static void close_client(size_t i)
 		dlock_lock_free(play.handles[i].lock[n]);
 		dlock_lock_free(play.handles[i].loose[n]);
 		dlock_lock_free(play.handles[i].upgradeable[n]);
+		dlock_lock_free(play.handles[i].loose_upgradeable[n]);
 	}
 	if (!play.close_has_begun || play.closing != i)
 		dlock_close(play.client[i]);
@@ -295,6 +298,7 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	sim_terms_draw(&play.terms, scene, scarce, &chance);
 	play.terms.upgrades = scene->upgrades > 0 &&
 			      seed % scene->upgrades == scene->upgrades - 1;
+	play.terms.begins_upgrades = play.terms.upgrades && seed % 16 == 15;
 	play.terms.resizes = scene->resizes > 0 && seed % scene->resizes == 0;
 	if (tells)
 		sim_terms_tell(&play.terms);

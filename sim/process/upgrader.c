@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/process/upgrader.h"
 
+#include <dlock/async.h>
 #include <inttypes.h>
 
 #include "sim/process/sched.h"
@@ -36,8 +37,95 @@ static void upgrade(const struct sim_use *reader, dlock_hold *upgradeable)
 	sim_use_release(&writer);
 }
 
+/* ---- Begun, and left ----------------------------------------------------- */
+
+struct begun {
+	struct sim_use writer;
+	int over;
+};
+
+static void note(const struct dlock_result *r, void *arg)
+{
+	struct begun *b = arg;
+	struct sim_use *w = &b->writer;
+
+	b->over++;
+	w->hold = r->hold;
+	if (r->hold)
+		sim_judge_granted(w->name, SIM_WRITE, w->hold, w->owner,
+				  SIM_FOREVER, sim_sched_stalled());
+}
+
+/* Another caller of the client may have processed the grant. */
+static void release_writer(struct begun *b)
+{
+	if (b->writer.hold)
+		sim_use_release(&b->writer);
+	b->writer.hold = NULL;
+}
+
+/* Begin an upgrade, and cancel the upgrade or begin to release the write side:
+ * the reader is released at once. */
+static void begin_upgrade(const struct sim_use *reader, dlock_hold *upgradeable,
+			  struct begun *b)
+{
+	struct sim_caller *me = reader->by;
+	dlock_client *c = me->play->client[me->client];
+	dlock_op op;
+	int rc;
+
+	b->writer = *reader;
+	b->writer.hold = NULL;
+	b->writer.side = SIM_WRITE;
+	sim_sched_tell("caller %d begins to upgrade %p", reader->owner,
+		       (void *)reader->name);
+	rc = dlock_upgrade_start(reader->lock, upgradeable, -1, note, b, &op);
+	b->over = rc != DLOCK_OK;
+	if (rc != DLOCK_OK && rc != DLOCK_ELOST &&
+	    !sim_is_scarce(me->play, rc))
+		sim_unexpected("dlock_upgrade_start", rc);
+	if (rc != DLOCK_OK)
+		return;
+	sim_nap((int64_t)sim_caller_draw(me, "nap", 5000) * 1000);
+	rc = dlock_cancel_op(c, op);
+	if (rc != DLOCK_OK && rc != DLOCK_EINVAL)
+		sim_unexpected("dlock_cancel_op", rc);
+	if (b->writer.hold && sim_caller_draw(me, "leave", 2) == 0) {
+		sim_judge_releasing(b->writer.hold, b->writer.owner);
+		rc = dlock_release_start(b->writer.hold, NULL, NULL);
+		if (rc == DLOCK_OK)
+			b->writer.hold = NULL;
+	}
+}
+
+static int release_reader(const struct sim_use *reader, dlock_hold *upgradeable,
+			  struct begun *b)
+{
+	struct sim_caller *me = reader->by;
+	dlock_client *c = me->play->client[me->client];
+	int rc;
+
+	release_writer(b);
+	sim_judge_releasing(reader->hold, reader->owner);
+	rc = dlock_release(upgradeable);
+	if (rc == DLOCK_EINVAL && b->writer.hold) {
+		release_writer(b);
+		rc = dlock_release(upgradeable);
+	}
+	release_writer(b);
+	while (!b->over) {
+		if (dlock_wait(c, 10) != DLOCK_OK)
+			sim_nap(SIM_MS);
+		release_writer(b);
+	}
+	return rc;
+}
+
+/* ---- The read side ------------------------------------------------------- */
+
 static void read_first(struct sim_use *u)
 {
+	struct begun b = { .over = 1 };
 	int64_t timeout_ms = sim_draw_timeout(u->by, 1);
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
 	dlock_hold *upgradeable;
@@ -58,10 +146,13 @@ static void read_first(struct sim_use *u)
 			  stalled);
 	sim_use_hold(u);
 	if (dlock_check(upgradeable) == DLOCK_OK &&
-	    sim_caller_draw(u->by, "upgrade", 3) > 0)
-		upgrade(u, upgradeable);
-	sim_judge_releasing(u->hold, u->owner);
-	rc = dlock_release(upgradeable);
+	    sim_caller_draw(u->by, "upgrade", 3) > 0) {
+		if (u->by->play->terms.begins_upgrades)
+			begin_upgrade(u, upgradeable, &b);
+		else
+			upgrade(u, upgradeable);
+	}
+	rc = release_reader(u, upgradeable, &b);
 	sim_judge_released(u->name, rc, sim_may_lose(u->by->play, u->name));
 }
 
@@ -71,6 +162,11 @@ void sim_caller_upgrade(struct sim_caller *me)
 	struct sim_use u = sim_use_draw(me);
 
 	u.lock = p->handles[me->client].upgradeable[u.name - p->names];
+	if (p->terms.begins_upgrades) {
+		u.lock = p->handles[me->client]
+				 .loose_upgradeable[u.name - p->names];
+		u.owner = 100 + me->number;
+	}
 	/* An upgradeable reader has another name beside, which another server
 	 * may keep. */
 	if (u.lock && !u.name->is_well)
