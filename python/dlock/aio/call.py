@@ -47,7 +47,6 @@ class Call:
         self._handle = ffi.new_handle(self)
         self._op = 0
         self._is_dropped = False
-        self._over = None
         self._ms = 0
 
     def begin(self, function, *args):
@@ -70,17 +69,9 @@ class Call:
             raise
         return self._hold
 
-    def over(self):
-        """A future that ends with the callback."""
-        if self._over is None:
-            self._over = self.client._loop.create_future()
-        return self._over
-
     def _drop(self):
         self._is_dropped = True
         if not self._future.done() or self._future.cancelled():
-            if self._hold and self._handle:  # its callback is to come
-                self._hold._hold_back(self)
             # close() ends it as well, and the client may be gone after that.
             if self._op and not self.client._closing:
                 self.client._client._ask(lib.dlock_cancel_op, self._op)
@@ -102,5 +93,3 @@ class Call:
             self._future.set_exception(failure(rc, message, self._ms != 0))
         else:
             self._future.set_result(None)
-        if self._over:
-            self._over.set_result(None)

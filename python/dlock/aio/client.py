@@ -156,14 +156,10 @@ class Client:
     async def _in_thread(self, call, *args):
         """close() waits for what has begun."""
         self._check_open()
-        return await self._go_on(self._loop.run_in_executor(None, call, *args))
-
-    def _go_on(self, begun):
-        """... and it goes on if the task that waits for it is cancelled."""
-        future = asyncio.ensure_future(begun)
+        future = self._loop.run_in_executor(None, call, *args)
         self._asking.add(future)
         future.add_done_callback(self._asked)
-        return asyncio.shield(future)
+        return await asyncio.shield(future)
 
     def _asked(self, future):
         self._asking.discard(future)
