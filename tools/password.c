@@ -33,8 +33,8 @@ static char *find(char *uri, size_t *length)
 	start += 3;
 	n = strcspn(start, "/?#");
 	at = memrchr(start, '@', n);
-	if (!at)
-		at = find_late_at(start, n);
+	/* The password may go on behind that '@', with a bare '/' or '#'. */
+	at = at ? memrchr(at, '@', strcspn(at, "?")) : find_late_at(start, n);
 	if (!at)
 		return NULL;
 	colon = memchr(start, ':', (size_t)(at - start));

@@ -252,7 +252,7 @@ Test(usage, a_password_on_the_command_line_is_warned_of)
 	static const char *const uris[] = {
 		"mem://me:geheim-4711@h/",    "redis://me:a/geheim@h/",
 		"redis://me:12/geheim@h/",    "redis://me:a?geheim@h/",
-		"redis://me:geheim#4711@h/0",
+		"redis://me:geheim#4711@h/0", "redis://me:a@b/geheim@h/0",
 	};
 
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
@@ -276,6 +276,7 @@ Test(usage, a_uri_without_a_password_is_left_alone)
 		"mem://h/?label=a:b@c",        "mem://h:1234?label=a:b@c",
 		"mem://h1:1,h2:2/0?label=a@b", "mem://[::1]:1234/?label=a@b",
 		"mem://[::1]/?label=a@b",      "mem://me@h:1234/?label=a@b",
+		"mem://me@h/a@b?label=c:d",
 	};
 
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
