@@ -141,6 +141,9 @@ TEST(durations_are_rounded_up)
 					       std::chrono::hours>::max()) ==
 	      most);
 	CHECK(from_ms(-1) == dlock::no_expiry && from_ms(3) == 3ms);
+	CHECK(since(3).time_since_epoch() == 3ms);
+	CHECK(since(std::numeric_limits<std::int64_t>::max()) > since(3));
+	CHECK(since(std::numeric_limits<std::int64_t>::min()) < since(3));
 }
 
 /* ... and a negative timeout is not "for ever". */

@@ -50,10 +50,22 @@ inline std::chrono::milliseconds from_ms(std::int64_t ms) noexcept
 	return ms < 0 ? no_expiry : std::chrono::milliseconds(ms);
 }
 
+/* The clock may have no room for the time, which another user's lock file may
+ * tell. */
 inline std::chrono::system_clock::time_point since(std::int64_t ms) noexcept
 {
-	return std::chrono::system_clock::time_point(
-		std::chrono::milliseconds(ms));
+	using point = std::chrono::system_clock::time_point;
+	using milliseconds = std::chrono::milliseconds;
+
+	if (ms >= std::chrono::floor<milliseconds>(point::max())
+			  .time_since_epoch()
+			  .count())
+		return point::max();
+	if (ms <= std::chrono::ceil<milliseconds>(point::min())
+			  .time_since_epoch()
+			  .count())
+		return point::min();
+	return point(milliseconds(ms));
 }
 
 /* A string with a NUL inside must not pass for the part before the NUL: the
