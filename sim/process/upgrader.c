@@ -81,8 +81,7 @@ static void begin_upgrade(const struct sim_use *reader, dlock_hold *upgradeable,
 		       (void *)reader->name);
 	rc = dlock_upgrade_start(reader->lock, upgradeable, -1, note, b, &op);
 	b->over = rc != DLOCK_OK;
-	if (rc != DLOCK_OK && rc != DLOCK_ELOST &&
-	    !sim_is_scarce(me->play, rc))
+	if (rc != DLOCK_OK && rc != DLOCK_ELOST && !sim_is_scarce(me->play, rc))
 		sim_unexpected("dlock_upgrade_start", rc);
 	if (rc != DLOCK_OK)
 		return;
