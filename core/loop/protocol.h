@@ -110,6 +110,10 @@ void dlki_want(struct dlki_link *l);
 /* Whether the link is connected and greeted. */
 int dlki_is_up(const struct dlki_link *l);
 
+/* Has the link requests that the kernel has not taken yet?  The next request
+ * goes with them. */
+int dlki_has_output(const struct dlki_link *l);
+
 /* The server, for messages: "redis.example:6379"; with the address, where the
  * name has several. */
 enum { DLKI_PEER = 168 };

@@ -24,6 +24,11 @@ void dlki_send(struct dlki_link *l, enum dlki_verb verb,
 		dlki_alarm_set(&e->alarms, &l->alarm, e->now + e->patience_ns);
 }
 
+int dlki_has_output(const struct dlki_link *l)
+{
+	return dlki_link_has_output(l);
+}
+
 int dlki_front(const struct dlki_link *l, struct dlki_front *out)
 {
 	const struct dlki_slot *slot = dlki_flight_at(&l->flight,

@@ -14,7 +14,7 @@ calloc free malloc realloc
 redisReaderCreateWithFunctions redisReaderFeed redisReaderFree redisReaderGetReply
 dlk_fail dlk_param_given dlk_param_int dlk_param_text dlk_utf8_clip
 dlki_agree dlki_again dlki_answered dlki_answered_late dlki_busy dlki_failed dlki_front
-dlki_demoted dlki_digits dlki_digits_read dlki_front_op dlki_granted dlki_hold dlki_identity
+ dlki_demoted dlki_digits dlki_digits_read dlki_front_op dlki_granted dlki_has_output dlki_hold dlki_identity
 dlki_in_the_way dlki_is_at_home dlki_is_up dlki_link_open dlki_look_again dlki_peer dlki_pop dlki_pushed
 dlki_refused dlki_resume dlki_row_lock dlki_row_participant dlki_send
 dlki_senseless dlki_up

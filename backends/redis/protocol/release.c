@@ -2,9 +2,13 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
-static int wants_ping(const struct dlki_op *op, dlk_time now)
+/* The answer to any request ahead of the release, in the same write, serves as
+ * well as the answer to a PING. */
+static int wants_ping(const struct redis_store *s, const struct dlki_op *op,
+		      dlk_time now)
 {
 	return op->lease_heard != 0 && !op->closing &&
+	       !dlki_has_output(s->main.link) &&
 	       dlki_redis_ping_pays(op->lease_heard, op->pushed, now);
 }
 
@@ -21,7 +25,7 @@ void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op,
 	dlki_redis_release_args(&args, op->request->owner, op->token,
 				op->token_used);
 	call.n_args = args.n_args;
-	if (wants_ping(op, now) && s->knows[call.script])
+	if (wants_ping(s, op, now) && s->knows[call.script])
 		dlki_send(s->main.link, DLKI_PING, NULL, 1, ping,
 			  sizeof(ping) - 1);
 	dlki_redis_store_call(s, op, &call);

@@ -272,6 +272,20 @@ static int count(const char *text, const char *word)
 	return n;
 }
 
+Test(redis_verbs, releases_in_a_write_share_a_ping, .fini = rig_end)
+{
+	rig_begin_up("");
+	for (int i = 1; i <= 3; i++) {
+		rig.ops[i].lease_heard = rig.world.clock;
+		rig.ops[i].token = TOKEN;
+	}
+	rig.world.clock += 101 * 1000;
+	for (int i = 1; i <= 3; i++)
+		rig_queue(i, DLKI_RELEASE);
+	dlki_push(rig.engine);
+	cr_assert_eq(count(rig_heard(RIG_MAIN), PING), 1);
+}
+
 Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text,
      .fini = rig_end)
 {
