@@ -185,7 +185,7 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	    !closing)
 		left = dlki_store_release(claim->ticket, limit, &err);
 	pthread_mutex_lock(&c->mu);
-	claim->async = 0;
+	claim->call = NULL;
 	dlki_claim_released(claim, left == 0 || left == DLOCK_ELOST);
 	if (rc == DLOCK_EBUSY)
 		c->stats.busy++;
@@ -213,10 +213,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 	dlki_claim_upgrade(claim, a->wait->beside);
 	if (lock->unbound)
 		claim->thread = DLKI_NO_THREAD;
-	if (a->call) {
-		claim->async = 1;
-		claim->call = a->call;
-	}
+	claim->call = a->call;
 	claim->asked_at = a->wait->begun;
 	claim->behind = dlki_pass_possible(claim);
 	claim->client->stats.asked++;
@@ -235,7 +232,7 @@ static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 /* With mu held: have the renewer give the claim back to the store. */
 static void leave_behind(struct dlki_claim *claim)
 {
-	claim->async = 0;
+	claim->call = NULL;
 	dlki_claim_end_upgrade(claim);
 	if (claim->residue.is != DLKI_NONE)
 		dlki_claim_clean(claim);

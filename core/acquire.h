@@ -15,10 +15,10 @@ struct dlki_acquire {
 	struct dlki_wait *wait;
 	struct dlki_async *call;      /* NULL: a thread waits */
 	enum dlk_mode mode;
-	int begun;
+	bool begun;
 
 	/* The results so far, of all claims of this acquire. */
-	int busy;       /* the store has answered: others have the lock */
+	bool busy;      /* the store has answered: others have the lock */
 	int64_t had_ms; /* the last attempt had so long, and was not answered;
 			 * 0: answered or refused */
 	struct dlki_backoff backoff;

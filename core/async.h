@@ -58,8 +58,6 @@ struct dlki_async {
 	struct dlki_claim *gate;       /* of an upgrade that is not over, with a
 					* reference; or NULL */
 	struct dlki_terms *terms;      /* an acquire's, or NULL */
-	int last;                      /* of the claim's holds that ends */
-	int rc;                        /* once OVER */
 	const struct dlki_async_whole *whole; /* not NULL: a part, which has no
 					       * number and no callback */
 	struct dlki_multi_call *multi; /* the multi-lock's call: this call
@@ -82,6 +80,8 @@ struct dlki_async {
 					* async_batch.h */
 	bool in_batch;                 /* RUNNING, and was prepared: others may
 					* be over without another wait */
+	bool last;                     /* of the claim's holds that ends */
+	int rc;                        /* once OVER */
 	dlk_time sleeps_until;
 	struct dlki_timer next;        /* PARKED: runs again */
 	struct dlki_timer end;         /* see overdue.h */

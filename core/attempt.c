@@ -53,8 +53,8 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	c->stats.granted++;
 	dlki_times_add(&c->stats.wait, now - claim->asked_at);
 	dlki_hold_begin(claim, end);
-	claim->undelivered = claim->async;
-	claim->async = 0; /* the asker ends here */
+	claim->undelivered = dlki_claim_handing(claim);
+	claim->call = NULL; /* the asker ends here */
 	/* Here: dlki_acquire() would lock once more. */
 	dlki_call_end(c);
 	return DLKI_GRANTED;

@@ -140,6 +140,22 @@ void dlki_claim_discard(struct dlki_claim *claim)
 	dlki_blocks_put(&claim->client->claims, claim);
 }
 
+void dlki_claim_list(struct dlki_claim *claim, struct dlki_claim **list)
+{
+	claim->next = *list;
+	claim->link = list;
+	if (claim->next)
+		claim->next->link = &claim->next;
+	*list = claim;
+}
+
+void dlki_claim_unlist(struct dlki_claim *claim)
+{
+	*claim->link = claim->next;
+	if (claim->next)
+		claim->next->link = claim->link;
+}
+
 void dlki_claim_ref(struct dlki_claim *claim)
 {
 	claim->refs++;
@@ -155,8 +171,9 @@ void dlki_claim_unref(struct dlki_claim *claim)
 		close(claim->lost_fd);
 	if (claim->wanted_fd >= 0)
 		close(claim->wanted_fd);
-	if (claim->cond_ready)
-		pthread_cond_destroy(&claim->cond);
+	if (claim->cond)
+		pthread_cond_destroy(claim->cond);
+	free(claim->cond);
 	if (claim->beside)
 		dlki_claim_unref(claim->beside);
 	dlki_record_unref(claim->record);

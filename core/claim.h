@@ -125,10 +125,10 @@ struct dlki_claim {
 	int64_t pause_ns;              /* the last pause between two releases */
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	struct dlki_timer expiry;      /* in schedule.expiry */
-	struct dlki_claim *held_next, **held_link;  /* record's list of holds */
-	struct dlki_claim *cleanup_next, **cleanup_link; /* ... of clean-ups;
-					* NULL: not on the list */
-	struct dlki_claim *wait_next, **wait_link;  /* handle's list of waits */
+	struct dlki_claim *next, **link; /* PARKED: handle's list of waits;
+					* HELD, LOST: record's list of holds */
+	struct dlki_claim *cleanup_next, **cleanup_link; /* record's list of
+					* clean-ups; NULL: not on the list */
 	struct dlki_claim *parked_next, *parked_prev; /* see parked.h */
 	struct dlki_claim *passed;     /* the claim given to this waiter
 				        * instead */
@@ -136,14 +136,11 @@ struct dlki_claim {
 	unsigned int events;        /* bits to deliver: 1 << enum dlock_event */
 	bool queued;
 	bool at_risk;
-	bool cond_ready;
-	bool async;                    /* the asker is an asynchronous call */
 	int lost_fd;                   /* eventfd or -1 */
 	int wanted_fd;                 /* eventfd or -1 */
-	union {
-		pthread_cond_t cond;           /* the waiter sleeps here */
-		struct dlki_async *call;      /* if async */
-	};
+	struct dlki_async *call;       /* the asker, or NULL: a thread */
+	pthread_cond_t *cond;          /* a thread sleeps here; NULL: no thread
+					* has slept yet */
 	char *why;                     /* see dlki_claim_why() */
 };
 
@@ -201,6 +198,13 @@ static inline bool dlki_claim_has_hold(const struct dlki_claim *claim)
 	return claim->own.count > 0 || claim->read.count > 0;
 }
 
+/* The progress of the callback when the asker gets a hold. */
+static inline enum dlki_handing dlki_claim_handing(
+	const struct dlki_claim *claim)
+{
+	return claim->call ? DLKI_TO_HAND_OUT : DLKI_HANDED_OUT;
+}
+
 /* Does the claim exclude readers?  The ticket's own mode belongs to the thread
  * that uses the ticket. */
 static inline bool dlki_claim_excludes(const struct dlki_claim *claim)
@@ -253,6 +257,10 @@ static inline bool dlki_claim_is_over(const struct dlki_claim *claim)
 {
 	return claim->state >= DLKI_RELEASING;
 }
+
+/* Put the claim at the front of a list of `next` and `link`; take it out. */
+void dlki_claim_list(struct dlki_claim *claim, struct dlki_claim **list);
+void dlki_claim_unlist(struct dlki_claim *claim);
 
 void dlki_claim_ref(struct dlki_claim *claim);
 void dlki_claim_unref(struct dlki_claim *claim); /* may free the claim */

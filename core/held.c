@@ -31,7 +31,7 @@ int dlki_held(const dlock_lock *lock, struct dlk_error *err)
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);
-	for (struct dlki_claim *h = r->held; h; h = h->held_next)
+	for (struct dlki_claim *h = r->held; h; h = h->next)
 		if ((any || h->thread == me) && dlki_claim_valid(h))
 			n += count_of(h, any || lock->has_read_side);
 	pthread_mutex_unlock(&c->mu);

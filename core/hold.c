@@ -16,11 +16,7 @@ void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
 	atomic_store(&claim->valid_until, end);
 	dlki_claim_move(claim, DLKI_HELD);
 	claim->own.count = 1;
-	claim->held_next = r->held;
-	claim->held_link = &r->held;
-	if (claim->held_next)
-		claim->held_next->held_link = &claim->held_next;
-	r->held = claim;
+	dlki_claim_list(claim, &r->held);
 	c->stats.holds++;
 	dlki_schedule_add(claim);
 }

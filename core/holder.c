@@ -63,8 +63,7 @@ static const char *holder_here(struct dlki_record *r)
 	const char *who = NULL;
 
 	pthread_mutex_lock(&r->client->mu);
-	for (const struct dlki_claim *h = r->held; h && !who;
-	     h = h->held_next) {
+	for (const struct dlki_claim *h = r->held; h && !who; h = h->next) {
 		if (h->state != DLKI_HELD || !dlki_claim_excludes(h))
 			continue;
 		who = h->thread == DLKI_NO_THREAD ||

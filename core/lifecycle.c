@@ -28,23 +28,23 @@ int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
 
 void dlki_claim_rouse(struct dlki_claim *claim)
 {
-	if (claim->async)
+	if (claim->call)
 		dlki_async_rouse(claim->call);
-	else if (!dlki_pump_rouse(claim) && claim->cond_ready)
-		pthread_cond_broadcast(&claim->cond);
+	else if (!dlki_pump_rouse(claim) && claim->cond)
+		pthread_cond_broadcast(claim->cond);
 }
 
 void dlki_claim_rouse_soon(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
 
-	if (claim->async)
+	if (claim->call)
 		dlki_async_rouse(claim->call);
-	if (claim->async || dlki_pump_rouse(claim) || !claim->cond_ready)
+	if (claim->call || dlki_pump_rouse(claim) || !claim->cond)
 		return;
 	dlki_claim_ref(claim);
 	pthread_mutex_unlock(&c->mu);
-	pthread_cond_broadcast(&claim->cond);
+	pthread_cond_broadcast(claim->cond);
 	pthread_mutex_lock(&c->mu);
 	dlki_claim_unref(claim);
 }

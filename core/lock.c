@@ -162,7 +162,7 @@ void dlki_lock_cancel(dlock_lock *lock)
 		return;
 	atomic_fetch_add(&lock->cancels, 1);
 	pthread_mutex_lock(&c->mu);
-	for (struct dlki_claim *w = lock->waits; w; w = w->wait_next) {
+	for (struct dlki_claim *w = lock->waits; w; w = w->next) {
 		w->cancelled = 1;
 		dlki_claim_rouse(w);
 	}

@@ -53,9 +53,9 @@ void dlki_parked_kick(struct dlki_record *r)
 			continue;
 		if (w->news == DLKI_NO_NEWS)
 			w->news = DLKI_CHANGED;
-		if (w->async)
+		if (w->call)
 			dlki_async_rouse(w->call);
 		else
-			pthread_cond_broadcast(&w->cond);
+			pthread_cond_broadcast(w->cond);
 	}
 }

@@ -18,7 +18,7 @@ static struct dlki_claim *claim_ahead(const struct dlki_record *r)
 	struct dlki_claim *h = r->held;
 
 	while (h && !dlki_watch_allows(h))
-		h = h->held_next;
+		h = h->next;
 	return h;
 }
 
@@ -71,7 +71,7 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
 		claim->passed = dlki_keep_take(claim->record, claim->thread,
 					       claim->asked_at);
 		if (claim->passed) {
-			claim->passed->undelivered = claim->async;
+			claim->passed->undelivered = dlki_claim_handing(claim);
 			rc = DLKI_PASSED;
 			break;
 		}
@@ -107,7 +107,7 @@ static void give_to(struct dlki_claim *waiter, struct dlki_claim *h,
 	dlk_time end = dlki_hold_next(h, waiter->thread, waiter->asked_at, now);
 
 	h->own.count = 1;
-	h->undelivered = waiter->async;
+	h->undelivered = dlki_claim_handing(waiter);
 	atomic_store(&h->valid_until, end);
 	if (end != DLK_FOREVER)
 		dlki_schedule_moved(h, end);

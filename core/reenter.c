@@ -34,7 +34,7 @@ struct dlki_claim *dlki_claim_of_thread(const struct dlki_record *r,
 
 	while (claim &&
 	       (claim->thread != me || (claim->beside && side == DLK_SHARED)))
-		claim = claim->held_next;
+		claim = claim->next;
 	return claim;
 }
 

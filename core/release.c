@@ -174,13 +174,6 @@ static enum what_next go_on(struct dlki_claim *claim, dlk_time deadline)
 	return dlki_pass_on(claim, deadline) ? PASSED : TO_THE_STORE;
 }
 
-static void unlink_held(struct dlki_claim *claim)
-{
-	*claim->held_link = claim->held_next;
-	if (claim->held_next)
-		claim->held_next->held_link = claim->held_link;
-}
-
 /* The claim, which is not lost, goes back to the store: the store is asked next
  * if `g` has the claim. */
 static int give_back(struct dlki_claim *claim, int by_renewer,
@@ -234,7 +227,7 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 		c->stats.released++;
 		return 0;
 	}
-	unlink_held(claim);
+	dlki_claim_unlist(claim);
 	if (claim->state == DLKI_LOST) {
 		rc = dlki_claim_fail_lost(claim, err);
 		dlki_claim_end_lost(claim);

@@ -2,6 +2,7 @@
 #include "core/wait.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -69,17 +70,22 @@ int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *w,
 			claim->record->name);
 }
 
+/* Has a thread a condition to sleep on?  A wake may use the condition without
+ * mu, so the condition lasts as long as the claim. */
+static int need_cond(struct dlki_claim *claim, struct dlk_error *err)
+{
+	if (claim->call || claim->cond)
+		return 0;
+	claim->cond = malloc(sizeof(*claim->cond));
+	if (!claim->cond)
+		return dlki_nomem(err);
+	dlk_cond_init(claim->cond);
+	return 0;
+}
+
 static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 {
-	if (!claim->async && !claim->cond_ready) {
-		dlk_cond_init(&claim->cond);
-		claim->cond_ready = 1;
-	}
-	claim->wait_next = lock->waits;
-	claim->wait_link = &lock->waits;
-	if (claim->wait_next)
-		claim->wait_next->wait_link = &claim->wait_next;
-	lock->waits = claim;
+	dlki_claim_list(claim, &lock->waits);
 	dlki_parked_add(claim);
 	dlki_claim_move(claim, DLKI_PARKED);
 	claim->client->stats.waiters++;
@@ -87,9 +93,7 @@ static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 
 void dlki_wait_end(struct dlki_claim *claim)
 {
-	*claim->wait_link = claim->wait_next;
-	if (claim->wait_next)
-		claim->wait_next->wait_link = claim->wait_link;
+	dlki_claim_unlist(claim);
 	dlki_parked_remove(claim);
 	dlki_claim_move(claim, DLKI_ASKING);
 	claim->client->stats.waiters--;
@@ -119,7 +123,7 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 		if (rc != 0 || claim->news != DLKI_NO_NEWS ||
 		    claim->record->kept || dlk_now() >= until)
 			break;
-		if (claim->async) {
+		if (claim->call) {
 			dlki_async_park(claim->call, until);
 			return DLKI_SLEEPS;
 		}
@@ -127,7 +131,7 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 		    (claim->residue.is != DLKI_NONE && dlki_pump_take(claim)))
 			dlki_pump_wait(claim, until);
 		else
-			dlk_cond_wait(&claim->cond, &c->mu, until);
+			dlk_cond_wait(claim->cond, &c->mu, until);
 	}
 	dlki_pump_give(claim);
 	dlki_wait_end(claim);
@@ -140,6 +144,8 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 int dlki_wait_sleep(struct dlki_claim *claim, dlock_lock *lock,
 		    struct dlki_wait *w, dlk_time until, struct dlk_error *err)
 {
+	if (need_cond(claim, err) != 0)
+		return err->code;
 	park_begin(claim, lock);
 	return dlki_wait_resume(claim, w, until, err);
 }

@@ -13,8 +13,8 @@
 struct dlki_wait {
 	dlk_time begun;                 /* no request was sent before */
 	dlk_time deadline;              /* the caller's */
-	int once;                       /* ask once */
-	int is_try;                     /* the caller's timeout is 0 */
+	bool once;                      /* ask once */
+	bool is_try;                    /* the caller's timeout is 0 */
 	uint32_t permits;               /* of a semaphore; 0 is 1 */
 	const struct dlki_terms *terms; /* of the hold, or NULL */
 	struct dlki_patience patience;  /* over when it is cancelled; with the
@@ -46,7 +46,7 @@ int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
 			struct dlk_error *err);
 
 /* With mu held, which is released meanwhile: sleep until the claim is woken, or
- * `until`.  0, DLKI_PASSED, DLKI_SLEEPS, or ECANCELED. */
+ * `until`.  0, DLKI_PASSED, DLKI_SLEEPS, ECANCELED or ENOMEM. */
 int dlki_wait_sleep(struct dlki_claim *claim, dlock_lock *lock,
 		    struct dlki_wait *wait, dlk_time until,
 		    struct dlk_error *err);
