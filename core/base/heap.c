@@ -11,7 +11,7 @@ int dlki_heap_reserve(struct dlki_heap *h, size_t n)
 	if (n <= h->room)
 		return 0;
 	while (room < n)
-		room *= 2;
+		room += room / 2;
 	v = realloc(h->v, room * sizeof(struct dlki_timer *));
 	if (!v)
 		return DLOCK_ENOMEM;

@@ -5,7 +5,7 @@
 
 static int grow(struct dlki_slots *s)
 {
-	uint32_t room = s->room ? s->room * 2 : 16;
+	uint32_t room = s->room ? s->room + s->room / 2 : 16;
 	struct dlki_slot *v;
 
 	if (room < s->room)
