@@ -309,7 +309,7 @@ int dlock_release(dlock_hold *hold)
 
 	if (!hold)
 		rc = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
-	else if (hold->multi)
+	else if (dlki_hold_multi(hold))
 		rc = dlki_multi_release(hold, &err);
 	else
 		rc = dlki_release(hold, DLK_FOREVER, &err);
@@ -322,16 +322,16 @@ int dlock_check(const dlock_hold *hold)
 {
 	if (!hold)
 		return DLOCK_EINVAL;
-	return hold->multi ? dlki_multi_check(hold) :
-			     dlki_claim_check(hold->claim);
+	return dlki_hold_multi(hold) ? dlki_multi_check(hold) :
+				       dlki_claim_check(hold->claim);
 }
 
 int64_t dlock_remaining_ms(const dlock_hold *hold)
 {
 	if (!hold)
 		return 0;
-	return hold->multi ? dlki_multi_remaining_ms(hold) :
-			     dlki_claim_remaining_ms(hold->claim);
+	return dlki_hold_multi(hold) ? dlki_multi_remaining_ms(hold) :
+				       dlki_claim_remaining_ms(hold->claim);
 }
 
 int64_t dlock_warning_ms(const dlock_hold *hold)
@@ -342,8 +342,8 @@ int64_t dlock_warning_ms(const dlock_hold *hold)
 	if (!hold)
 		return 0;
 	scope = dlki_enter();
-	left_ms = hold->multi ? dlki_multi_warning_ms(hold) :
-				dlki_claim_warning_ms(hold->claim);
+	left_ms = dlki_hold_multi(hold) ? dlki_multi_warning_ms(hold) :
+					  dlki_claim_warning_ms(hold->claim);
 	dlki_leave(scope);
 	return left_ms;
 }
@@ -352,14 +352,15 @@ uint64_t dlock_token(const dlock_hold *hold)
 {
 	const dlock_hold *one = hold;
 
-	if (hold && hold->multi && hold->multi->upgradeable)
+	if (hold && dlki_hold_multi(hold) && dlki_hold_multi(hold)->upgradeable)
 		one = dlki_multi_member(hold, DLKI_UPGRADEABLE_READ);
 	return one && one->claim ? one->claim->token : 0;
 }
 
 dlock_hold *dlock_member(const dlock_hold *hold, size_t i)
 {
-	return hold && hold->multi ? dlki_multi_member(hold, i) : NULL;
+	return hold && dlki_hold_multi(hold) ? dlki_multi_member(hold, i) :
+					       NULL;
 }
 
 int dlock_hold_fd(dlock_hold *hold)
@@ -370,7 +371,7 @@ int dlock_hold_fd(dlock_hold *hold)
 
 	if (!hold)
 		fd = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
-	else if (hold->multi)
+	else if (dlki_hold_multi(hold))
 		fd = dlki_multi_fd(hold, &err);
 	else
 		fd = dlki_claim_fd(hold->claim, &err);

@@ -332,7 +332,7 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 
 	if (!hold)
 		return dlk_fail(err, DLOCK_EINVAL, "hold is NULL");
-	if (hold->multi)
+	if (dlki_hold_multi(hold))
 		c = dlki_multi_member(hold, 0)->claim->client;
 	else
 		c = hold->claim->client;
@@ -342,7 +342,7 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 	r = dlki_async_make(c, done, arg, err);
 	if (!r)
 		rc = err->code;
-	else if (hold->multi)
+	else if (dlki_hold_multi(hold))
 		rc = dlki_multi_call_release(r, hold, err);
 	else
 		rc = release_start(r, hold, err);

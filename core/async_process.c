@@ -67,7 +67,7 @@ static int call_over(struct dlock_client *c)
 
 	if (!r)
 		return 0;
-	if (r->hold && r->hold->multi) {
+	if (r->hold && dlki_hold_multi(r->hold)) {
 		call_multi(r);
 		return 1;
 	}

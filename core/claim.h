@@ -31,10 +31,15 @@ struct dlki_multi_hold;
 
 struct dlock_hold {
 	struct dlki_claim *claim;      /* NULL: a multi-lock's hold */
-	struct dlki_multi_hold *multi;
 	enum dlk_mode side;
 	uint32_t count;                /* acquires not yet released */
 };
+
+/* A multi-lock's hold, of which `hold` is the first member; NULL: a claim's. */
+static inline struct dlki_multi_hold *dlki_hold_multi(const dlock_hold *hold)
+{
+	return hold->claim ? NULL : (struct dlki_multi_hold *)hold;
+}
 
 /* Whether other sessions ask for the claim's lock, as far as the core knows:
  * see watch.h. */

@@ -88,7 +88,7 @@ int dlki_extend(dlock_hold *hold, int64_t ms, struct dlk_error *err)
 				"end later than now; dlock_release() ends it",
 				ms);
 	until = dlki_after_ms(dlk_now(), ms);
-	if (hold->multi)
-		return extend_members(hold->multi, until, err);
+	if (dlki_hold_multi(hold))
+		return extend_members(dlki_hold_multi(hold), until, err);
 	return extend_claim(hold->claim, until, 0, err);
 }

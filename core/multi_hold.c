@@ -20,7 +20,6 @@ struct dlki_multi_hold *dlki_multi_hold_new(const struct dlki_multi *multi)
 	if (!m)
 		return NULL;
 	m->upgradeable = multi->upgradeable;
-	m->hold.multi = m;
 	m->hold.count = 1;
 	atomic_init(&m->fd, -1);
 	return m;
@@ -98,7 +97,7 @@ static int may_release_members(const struct dlki_multi_hold *m,
 
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 {
-	struct dlki_multi_hold *m = hold->multi;
+	struct dlki_multi_hold *m = dlki_hold_multi(hold);
 	int rc = may_release_members(m, err);
 
 	if (rc != 0)
@@ -110,7 +109,7 @@ int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 
 int dlki_multi_check(const dlock_hold *hold)
 {
-	const struct dlki_multi_hold *m = hold->multi;
+	const struct dlki_multi_hold *m = dlki_hold_multi(hold);
 
 	for (size_t i = 0; i < m->n; i++) {
 		int rc = dlki_claim_check(m->member[i].hold->claim);
@@ -125,7 +124,7 @@ int dlki_multi_check(const dlock_hold *hold)
 static int64_t least_ms(const dlock_hold *hold,
 			int64_t (*ask)(struct dlki_claim *member))
 {
-	const struct dlki_multi_hold *m = hold->multi;
+	const struct dlki_multi_hold *m = dlki_hold_multi(hold);
 	int64_t least = -1;
 
 	for (size_t i = 0; i < m->n; i++) {
@@ -149,7 +148,7 @@ int64_t dlki_multi_warning_ms(const dlock_hold *hold)
 
 int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 {
-	struct dlki_multi_hold *m = hold->multi;
+	struct dlki_multi_hold *m = dlki_hold_multi(hold);
 	int none = -1;
 	int fd = dlki_client_ours(m->member[0].hold->claim->client, err);
 
@@ -184,7 +183,7 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 
 dlock_hold *dlki_multi_member(const dlock_hold *hold, size_t i)
 {
-	const struct dlki_multi_hold *m = hold->multi;
+	const struct dlki_multi_hold *m = dlki_hold_multi(hold);
 
 	for (size_t k = 0; k < m->n; k++) {
 		if (m->member[k].place == i)

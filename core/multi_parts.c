@@ -148,7 +148,7 @@ static void end_members(const struct dlki_multi_hold *m)
 int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
 			    struct dlk_error *err)
 {
-	struct dlki_multi_hold *m = hold->multi;
+	struct dlki_multi_hold *m = dlki_hold_multi(hold);
 	struct dlki_multi_call *call = dlki_multi_call_new(op, m->n);
 	struct dlki_async *part;
 	size_t n;
@@ -183,7 +183,7 @@ int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
 void dlki_multi_parts_hand_out(struct dlki_multi_call *call,
 			       const dlock_hold *hold)
 {
-	const struct dlki_multi_hold *m = hold->multi;
+	const struct dlki_multi_hold *m = dlki_hold_multi(hold);
 
 	call->left = m->n;
 	for (size_t i = 0; i < m->n; i++) {

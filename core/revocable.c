@@ -54,8 +54,8 @@ int dlock_revocable(dlock_hold *hold)
 
 	if (!hold)
 		rc = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
-	else if (hold->multi)
-		rc = members_revocable(hold->multi, &err);
+	else if (dlki_hold_multi(hold))
+		rc = members_revocable(dlki_hold_multi(hold), &err);
 	else
 		rc = one_revocable(hold, &err);
 	return dlki_leave_with(scope, rc, &err);
@@ -93,7 +93,7 @@ int dlock_wanted_fd(dlock_hold *hold)
 
 	if (!hold)
 		fd = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
-	else if (hold->multi)
+	else if (dlki_hold_multi(hold))
 		fd = dlk_fail(&err, DLOCK_EINVAL,
 			      "a multi-lock's hold: ask for its members' "
 			      "descriptors (dlock_member)");

@@ -133,7 +133,8 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 		return dlk_fail(err, DLOCK_EINVAL,
 				"lock is not of dlock_upgradeable_new()");
 	r = dlki_upgrade_lock(lock)->record;
-	if (!hold || !hold->multi || !hold->multi->upgradeable)
+	if (!hold || !dlki_hold_multi(hold) ||
+	    !dlki_hold_multi(hold)->upgradeable)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the hold is not of an upgradeable read side");
 	*read = read_claim(hold);
