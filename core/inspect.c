@@ -9,6 +9,7 @@
 #include "core/base/patience.h"
 #include "core/claim.h"
 #include "core/guard.h"
+#include "core/name.h"
 #include "core/registry.h"
 #include "core/store.h"
 #include "core/wait.h"
@@ -79,10 +80,15 @@ static void append_participant(const struct dlock_participant *p, void *arg)
 	r->as.participant.id = r->text + strlen(label) + 1;
 }
 
+/* Other users can write names into the store that no lock can have. */
 static void append_info(const struct dlock_lock_info *e, void *arg)
 {
-	struct report *r = append_report(arg, e->name, e->kind);
+	struct dlk_error illegal;
+	struct report *r;
 
+	if (dlki_name_check(e->name, &illegal) != 0)
+		return;
+	r = append_report(arg, e->name, e->kind);
 	if (!r)
 		return;
 	r->as.info = *e;

@@ -12,6 +12,7 @@
 
 #include "backends/file/bytes.h"
 #include "backends/file/state.h"
+#include "support/hold.h"
 
 static void refused(struct place *p, uid_t uid, const char *query,
 		    const char *text)
@@ -160,6 +161,31 @@ CASE(file_strangers, a_forged_label_ends_within_the_record)
 	CHECK_INT(n, ==, 1);
 	p->stop = 1;
 	child_ended(forger);
+}
+
+static void forge_name(struct place *p)
+{
+	int fd = open(store_file(p->dir, "l", "x"), O_RDWR | O_CLOEXEC);
+	struct file_state st = { 0 };
+
+	CHECK(fd >= 0);
+	CHECK(dlki_file_format(fd, DLK_LOCK, "a\nb", &st) == 0);
+	close(fd);
+}
+
+CASE(file_strangers, a_forged_name_is_not_listed)
+{
+	struct place *p = place_of(01777, 0, "share=all&keep_file=on");
+	dlock_client *c;
+	int n = 0;
+
+	as(ALICE, use, p);
+	c = store_open(p->dir, p->query);
+	CHECK_OK(dlock_list(c, count_entry, &n, patience_ms()));
+	CHECK_INT(n, ==, 1);
+	as(BOB, forge_name, p);
+	CHECK_OK(dlock_list(c, count_entry, &n, patience_ms()));
+	CHECK_INT(n, ==, 1);
 }
 
 /* Remove the floor, not the lock's file. */
