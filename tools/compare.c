@@ -195,7 +195,7 @@ static int run_compare(const struct options *o, const char **uris)
 		.n_commands = o->n_foreign,
 		.lab = o->lab,
 		.quick = o->quick,
-		.seed = o->seed ? o->seed : (uint64_t)time(NULL),
+		.seed = o->has_seed ? o->seed : (uint64_t)time(NULL),
 		.only = o->only,
 		.keep = o->keep,
 		.text = text,

@@ -186,6 +186,7 @@ static int take_seed(struct options *o)
 	errno = 0;
 	if (*optarg >= '0' && *optarg <= '9')
 		o->seed = strtoull(optarg, &end, 10);
+	o->has_seed = 1;
 	if (end && !*end && errno == 0)
 		return 1;
 	o->status = fail(LEAVE_USAGE, "--seed wants a number, not \"%s\"",

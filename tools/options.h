@@ -44,7 +44,8 @@ struct options {
 	const char *json_file, *markdown_file, *html_file;
 	const char *foreign[MOST_FOREIGN];
 	size_t n_foreign;
-	uint64_t seed;      /* 0: not given */
+	int has_seed;
+	uint64_t seed;
 
 	char **args;        /* the words after the options, ends in NULL */
 	int n_args;

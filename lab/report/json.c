@@ -29,10 +29,10 @@ static void put_run(struct lab_sheet *s, const struct lab_run *r)
 	lab_put(s,
 		"{\"began\": %jd, \"took_ms\": %jd, \"dlock\": \"%s\", "
 		"\"machine\": \"%s\", \"busy_percent\": %d, \"options\": "
-		"\"%s\", \"seed\": %jd, \"quick\": %s, \"lab\": %s, "
+		"\"%s\", \"seed\": %ju, \"quick\": %s, \"lab\": %s, "
 		"\"interrupted\": %s}",
 		(intmax_t)r->began, (intmax_t)r->took_ms, r->version,
-		r->machine, r->busy_percent, r->options, (intmax_t)r->seed,
+		r->machine, r->busy_percent, r->options, (uintmax_t)r->seed,
 		truth(r->quick), truth(r->lab), truth(r->interrupted));
 }
 

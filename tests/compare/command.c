@@ -80,6 +80,15 @@ Test(command, prints_a_table_that_fits)
 	is_tidy();
 }
 
+Test(command, takes_the_seed_0)
+{
+	char out[16384];
+
+	cr_assert_eq(run("--quick --only try --seed 0 mem:", out, sizeof(out)),
+		     0);
+	cr_assert(strstr(out, "seed 0"), "%s", out);
+}
+
 Test(command, writes_json)
 {
 	static char out[262144];
