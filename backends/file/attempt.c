@@ -20,6 +20,7 @@
 #include "backends/file/state.h"
 #include "backends/file/table.h"
 #include "backends/file/token.h"
+#include "core/base/error.h"
 
 #define SEAL_TRIES 200
 #define SEAL_NS (40 * DLK_MS)
@@ -334,7 +335,7 @@ enum dlk_verdict dlki_file_attempt(struct dlk_ticket *base, dlk_time deadline,
 		if (!t->name)
 			t->name = dlki_file_name_get(s, base->request.key);
 		if (!t->name) {
-			dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+			dlki_nomem(err);
 			return DLK_FAILED;
 		}
 		switch (try_name(t, err)) {

@@ -16,6 +16,7 @@
 #include "backends/file/share.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
+#include "core/base/error.h"
 
 #define RACES 100
 #define TAIL_SIZE 16
@@ -159,7 +160,7 @@ int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
 	int floor = -1;
 
 	if (rc == 0 && (!file || !fresh))
-		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		rc = dlki_nomem(err);
 	if (rc == 0)
 		rc = floor = dlki_file_floor_lock(s, deadline, err);
 	if (rc >= 0)

@@ -92,7 +92,7 @@ static int dir_try(const struct file_session *s, int *out,
 
 	rc = dlki_file_fds_hold();
 	if (rc)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	fd = dlki_file_fds_keep(
 		open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (fd < 0)
@@ -239,7 +239,7 @@ int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 	for (;;) {
 		rc = dlki_file_fds_hold();
 		if (rc)
-			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+			return dlki_nomem(err);
 		*fd = dlki_file_fds_keep(entry_open(s, file));
 		if (*fd >= 0 || errno != ENOENT || followed++)
 			break;

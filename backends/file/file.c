@@ -12,6 +12,7 @@
 #include "backends/file/inotify.h"
 #include "backends/file/notify.h"
 #include "backends/file/table.h"
+#include "core/base/error.h"
 
 static const char *const schemes[] = { "file", NULL };
 
@@ -80,7 +81,7 @@ static int session_init(struct file_session *s, struct dlk_error *err)
 		s->prefix = NULL;
 	s->dir = strdup(uri->path);
 	if (!s->prefix || !s->dir || dlki_file_table_init(s) < 0)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	for (n = strlen(s->dir); n > 1 && s->dir[n - 1] == '/';)
 		s->dir[--n] = '\0';
 	if (dlk_random(&s->id, sizeof(s->id), err) != 0)
@@ -114,7 +115,7 @@ static int file_open(struct dlk_session *base, dlk_time deadline,
 	s->inotify.on_event = dlki_file_on_event;
 	atomic_init(&s->changes.count, 2);
 	if (pthread_mutex_init(&s->mu, NULL))
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	rc = session_init(s, err);
 	if (rc < 0) {
 		session_free(s);

@@ -18,6 +18,7 @@
 #include "backends/file/name.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
+#include "core/base/error.h"
 
 /* ---- inspect ------------------------------------------------------------- */
 
@@ -230,7 +231,7 @@ int dlki_file_inspect(struct dlk_session *base,
 		return rc;
 	file = dlki_file_entry_name(r.s, request->key, "");
 	if (!file)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	r.fd = dlki_file_entry_read(r.s, file);
 	if (r.fd >= 0) {
 		report_all(&r, request);

@@ -12,6 +12,7 @@
 #include "backends/file/fds.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
+#include "core/base/error.h"
 
 /* Lock the seal, so that no permit is granted meanwhile.  Others hold the seal
  * for a few system calls, unless their process is stopped. */
@@ -87,7 +88,7 @@ int dlki_file_resize(struct dlk_session *base,
 	int rc = dlki_file_dir_follow(s, err);
 
 	if (rc == 0 && !file)
-		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		rc = dlki_nomem(err);
 	if (rc == 0)
 		rc = resize_file(s, file, request, deadline, err);
 	free(file);

@@ -23,6 +23,7 @@
 #include "backends/file/notify.h"
 #include "backends/file/state.h"
 #include "backends/file/token.h"
+#include "core/base/error.h"
 
 /* Do waiters of other sessions wait?  With n->mu held.  A waiter locks a slot
  * before announcing itself.  The probe does not see the slots of this session's
@@ -95,7 +96,7 @@ int dlki_file_revoke(struct dlk_session *base,
 
 	(void)deadline;
 	if (!file)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	if (rc == 0 && tell(s, file) < 0 && errno != ENOENT)
 		rc = dlki_file_fail(err, errno, "open or touch lock file",
 				    file);

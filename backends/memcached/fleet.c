@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/error.h"
+
 /* ---- The servers --------------------------------------------------------- */
 
 /* Make the URI of one of several servers: the session's, with another place. */
@@ -69,7 +71,7 @@ static int make_servers(struct memc_session *s, struct dlk_error *err)
 		return rc;
 	s->servers = calloc(s->n, sizeof(*s->servers));
 	if (!s->servers)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	for (size_t i = 0; i < s->n; i++) {
 		s->servers[i].base = s->base;
 		s->servers[i].given.with_grants = s->n > 1;

@@ -2,6 +2,8 @@
 /* Release, also of all claims at once; and downgrade. */
 #include "backends/redis/waiters.h"
 
+#include "core/base/error.h"
+
 /* Forget the ticket: news no longer matter to it. */
 static void forget(struct redis_ticket *t)
 {
@@ -85,7 +87,7 @@ static void add_release(struct dlki_opcall *call, struct redis_ticket *t,
 	struct redis_op *op = dlki_redis_prepare(t, DLKI_RELEASE, deadline);
 
 	if (!op) {
-		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
+		dlki_nomem(&call->failed);
 		return;
 	}
 	op->call.base.closing = 1;

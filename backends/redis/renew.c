@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/redis.h"
 
+#include "core/base/error.h"
+
 static enum dlk_renewal take_answer(struct redis_ticket *t,
 				    const struct dlki_opcall *call,
 				    struct dlk_error *err)
@@ -9,7 +11,7 @@ static enum dlk_renewal take_answer(struct redis_ticket *t,
 
 	if (!t->ask) {
 		if (err->code == 0)
-			dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+			dlki_nomem(err);
 		return DLK_UNKNOWN;
 	}
 	renewal = dlki_opcall_renewed(call, &t->ask->call, &t->base, err);

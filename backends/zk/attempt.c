@@ -12,6 +12,7 @@
 #include "backends/zk/session.h"
 #include "backends/zk/tries.h"
 #include "backends/zk/upgrade.h"
+#include "core/base/error.h"
 
 #include <string.h>
 
@@ -90,7 +91,7 @@ static enum dlk_verdict grant_lock(struct zk_attempt *a)
 	if (!t->own)
 		t->own = dlki_zk_node_watch_deferred(a->s, t->base.id, path);
 	if (!t->own) {
-		dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+		dlki_nomem(a->err);
 		return DLK_FAILED;
 	}
 	if (t->as_try) {
@@ -194,7 +195,7 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
 			return grant_lock(a);
 		}
 		if (!children) {
-			dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+			dlki_nomem(a->err);
 			return DLK_FAILED;
 		}
 		rc = judge_listing(a, children, &verdict);

@@ -7,6 +7,7 @@
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 #include "backends/zk/tries.h"
+#include "core/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 		t->room = dlki_zk_orphan_new();
 	if (!data || !t->room) {
 		free(data);
-		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(a->err);
 	}
 	if (request->beside)
 		snprintf(limit, sizeof(limit), "0*%u",

@@ -3,6 +3,7 @@
 #include "backends/zk/data.h"
 #include "backends/zk/listing.h"
 #include "backends/zk/session.h"
+#include "core/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static int delete_holders(struct zk_session *s, const char *dir,
 	int rc = 0;
 
 	if (!calls)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	for (size_t end = first_waiter(queue); n < end; n++) {
 		dlki_zk_path(path, dir, queue->v[n].node);
 		calls[n] = dlki_zk_delete(s, path);

@@ -15,6 +15,7 @@
 #include "backends/zk/call.h"
 #include "backends/zk/data.h"
 #include "backends/zk/session.h"
+#include "core/base/error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,7 +146,7 @@ int dlki_zk_limit_carry(struct zk_attempt *a, const struct zk_queue *queue)
 	t->carries = 1;
 	data = dlki_zk_data_new(t, &len);
 	if (!data)
-		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(a->err);
 	dlki_zk_path(path, a->dir, t->node);
 	zoo_set_op_init(&write, path, data, (int)len, -1, NULL);
 	rc = write_if(a->s, queue, a->dir, limit->carrier, &write, a->deadline,

@@ -4,6 +4,7 @@
 #include "backends/zk/poll.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
+#include "core/base/error.h"
 
 #include <string.h>
 
@@ -51,7 +52,7 @@ static int watch_own_node(struct zk_attempt *a)
 	if (!t->own)
 		t->own = dlki_zk_node_watch(a->s, t->base.id, path);
 	if (!t->own)
-		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(a->err);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "backends/zk/queue.h"
 #include "backends/zk/call.h"
 #include "backends/zk/session.h"
+#include "core/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static int break_ties(struct zk_session *s, struct zk_queue *queue,
 	int rc = 0;
 
 	if (!calls)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		dlki_zk_path(path, dir, queue->v[first + i].node);
 		calls[i] = dlki_zk_get(s, path);
@@ -146,7 +147,7 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 	out->v = calloc(children->n + 1, sizeof(*out->v));
 	out->entries = calloc(children->n + 1, sizeof(*out->entries));
 	if (!out->v || !out->entries)
-		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		rc = dlki_nomem(err);
 	for (size_t i = 0; i < children->n && rc == 0; i++)
 		out->n += dlki_zk_parse(children->names[i], &out->v[out->n]) !=
 			  0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/reply.h"
 #include "backends/zk/call.h"
+#include "core/base/error.h"
 
 /* Errors of the API come from the server, except these: they may come from the
  * client library, or mean that the server has not taken the request. */
@@ -48,7 +49,7 @@ int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 		      struct dlk_error *err)
 {
 	if (call->nomem)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	switch (call->rc) {
 	case ZOK:
 		return 0;

@@ -6,6 +6,7 @@
 #define DLOCK_BACKENDS_ZK_REPLY_H
 
 #include "backends/zk/zk.h"
+#include "core/base/error.h"
 
 struct zk_call;
 
@@ -24,7 +25,7 @@ static inline int dlki_zk_reason(const struct zk_call *call, const char *what,
 				 struct dlk_error *err)
 {
 	if (!call)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	return dlki_zk_reason_of(call, what, err);
 }
 

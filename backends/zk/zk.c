@@ -153,7 +153,7 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	int rc;
 
 	if (!s)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	c->session = s;
 	rc = apply_uri(s, base, err);
 	if (rc == 0)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/base/error.h"
+
 int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op)
 {
 	const struct dlki_op *base = &op->base;
@@ -90,7 +92,7 @@ static void note_failure(struct dlki_opcall *c, const struct dlki_op *base)
 	if (base->error)
 		c->failed = *base->error;
 	else if (base->outcome == DLKI_FAILED)
-		dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
+		dlki_nomem(&c->failed);
 }
 
 static void leave(struct dlki_opcall_op *op)
@@ -224,7 +226,7 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 
 	op->begun = 0;
 	if (!ended && base->state == DLKI_OP_IDLE && submit_first(op) != 0) {
-		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
+		dlki_nomem(&call->failed);
 		return;
 	}
 	join(call, op);

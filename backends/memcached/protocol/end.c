@@ -2,6 +2,8 @@
 /* The ends of ops. */
 #include "backends/memcached/protocol/store.h"
 
+#include "core/base/error.h"
+
 /* Shorten the lease.  The engine counts from the last request, and the server
  * from the request that stored the item. */
 static void shorten(const struct memc_job *job, struct dlki_op *op)
@@ -30,7 +32,7 @@ void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op)
 {
 	struct dlk_error err;
 
-	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+	dlki_nomem(&err);
 	dlki_memc_end_failed(job, op, &err);
 }
 

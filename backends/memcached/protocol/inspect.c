@@ -6,6 +6,7 @@
 
 #include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
+#include "core/base/error.h"
 
 static void copy_item(struct memc_store *s, struct memc_job *job,
 		      const struct memc_op *op)
@@ -23,7 +24,7 @@ static void copy_item(struct memc_store *s, struct memc_job *job,
 	if (job->n_found == job->found_room) {
 		v = realloc(job->found, room * sizeof(*job->found));
 		if (!v) {
-			dlk_fail(&job->error, DLOCK_ENOMEM, "out of memory");
+			dlki_nomem(&job->error);
 			return;
 		}
 		job->found = v;

@@ -2,9 +2,8 @@
 /*
  * Jobs: requests of a verb, one after the other.
  *
- * A stored item lives by the server's clock, and a mark tells the end by the
- * same clock.  So a request reads the clock, ahead of the operations, unless
- * another request has done so not long ago.
+ * A stored item lives by the server's clock, by which a mark tells the end.  A
+ * request reads the clock first, unless another request did so not long ago.
  *
  * A proxy that keeps our connection may lead it to another run of the server.
  * The other run stores our items under keys that no other client reads.  So a
@@ -19,6 +18,7 @@
 #include <string.h>
 
 #include "backends/memcached/protocol/store.h"
+#include "core/base/error.h"
 
 #define NAP (20 * DLK_MS)
 
@@ -28,7 +28,7 @@ static void fail_without_memory(struct dlki_op *op)
 {
 	struct dlk_error err;
 
-	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+	dlki_nomem(&err);
 	dlki_failed(op, &err,
 		    op->requests > 0 ? DLKI_RESIDUE_MAYBE : DLKI_RESIDUE_NONE);
 }

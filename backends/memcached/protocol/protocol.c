@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "backends/memcached/protocol/store.h"
+#include "core/base/error.h"
 
 static int memc_open(struct dlki_store *base, struct dlk_error *err)
 {
@@ -30,7 +31,7 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 		s->greeting->verb = DLKI_GREET;
 		s->link = dlki_link_open(base, DLKI_ANSWERS);
 	}
-	return s->link ? 0 : dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	return s->link ? 0 : dlki_nomem(err);
 }
 
 static void memc_greet(struct dlki_store *base, struct dlki_link *l,

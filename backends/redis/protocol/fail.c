@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/protocol/fault.h"
 #include "backends/redis/protocol/store.h"
+#include "core/base/error.h"
 
 enum redis_taken dlki_redis_store_fault(struct redis_store *s,
 					const struct redis_answer *a)
@@ -20,6 +21,6 @@ void dlki_redis_store_no_memory(struct dlki_op *op)
 {
 	struct dlk_error err;
 
-	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+	dlki_nomem(&err);
 	dlki_failed(op, &err, DLKI_RESIDUE_NONE);
 }

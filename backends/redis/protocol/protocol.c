@@ -7,6 +7,7 @@
 #include "backends/redis/protocol/store.h"
 #include "backends/redis/protocol/uri.h"
 #include "core/base/digits.h"
+#include "core/base/error.h"
 
 static struct redis_line *line_of(struct redis_store *s,
 				  const struct dlki_link *l)
@@ -72,7 +73,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	s->main.link = dlki_link_open(base, DLKI_ANSWERS);
 	s->ear.link = dlki_link_open(base, DLKI_NEWS);
 	if (!s->main.link || !s->ear.link)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	return 0;
 }
 
@@ -134,7 +135,7 @@ static int redis_input(struct dlki_store *base, struct dlki_link *l,
 	struct redis_line *line = line_of(s, l);
 
 	if (!line->has_reader)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	return dlki_redis_store_input(s, line, bytes, n, now, err);
 }
 

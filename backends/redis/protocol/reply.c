@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/digits.h"
+#include "core/base/error.h"
 
 /* hiredis 1.0 counts parts in size_t. */
 #if HIREDIS_MAJOR >= 1
@@ -196,7 +197,7 @@ int dlki_redis_reader_init(struct redis_reader *r, struct dlk_error *err)
 	memset(r, 0, sizeof(*r));
 	r->hiredis = redisReaderCreateWithFunctions(&functions);
 	if (!r->hiredis)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	r->hiredis->privdata = r;
 	return 0;
 }
@@ -269,7 +270,7 @@ int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 	if (r->fed > RD_REPLY_MAX)
 		return fail_too_large(err);
 	if (redisReaderFeed(r->hiredis, bytes, n) != REDIS_OK)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return dlki_nomem(err);
 	return 0;
 }
 
@@ -290,9 +291,7 @@ int dlki_redis_reader_next(struct redis_reader *r,
 		return 0;
 	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK &&
 	    r->hiredis->err == REDIS_ERR_OOM)
-		return r->refused ?
-			       fail_too_large(err) :
-			       dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return r->refused ? fail_too_large(err) : dlki_nomem(err);
 	if (r->hiredis->err != 0)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"this is no Redis server (%.60s)",
