@@ -16,6 +16,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *text);
 int __wrap_asprintf(char **out, const char *format, ...);
+int __wrap___asprintf_chk(char **out, int flag, const char *format, ...);
 void __wrap_free(void *p);
 
 static struct {
@@ -91,17 +92,39 @@ char *__wrap_strdup(const char *text)
 	return p ? memcpy(p, text, size) : NULL;
 }
 
+static int print(char **out, const char *format, va_list ap)
+{
+	int len = vasprintf(out, format, ap);
+
+	live += len >= 0;
+	return len;
+}
+
 int __wrap_asprintf(char **out, const char *format, ...)
 {
 	va_list ap;
-	int len = -1;
+	int len;
 
 	if (fails())
 		return -1;
 	va_start(ap, format);
-	len = vasprintf(out, format, ap);
+	len = print(out, format, ap);
 	va_end(ap);
-	live += len >= 0;
+	return len;
+}
+
+/* By _FORTIFY_SOURCE. */
+int __wrap___asprintf_chk(char **out, int flag, const char *format, ...)
+{
+	va_list ap;
+	int len;
+
+	(void)flag;
+	if (fails())
+		return -1;
+	va_start(ap, format);
+	len = print(out, format, ap);
+	va_end(ap);
 	return len;
 }
 
