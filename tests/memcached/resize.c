@@ -168,6 +168,21 @@ EITHER_WAY(memcached_resize, finds_the_items_beyond)
 	CHECK_RC(dlock_release(b), DLOCK_ELOST);
 }
 
+EITHER_WAY(memcached_resize, a_break_reaches_beyond_an_older_mark)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
+	dlock_hold *a = take(two), *b = take(two), *last;
+
+	resize(two, 4);
+	last = take(two);
+	give(a);
+	give(b);
+	put_mark(&s, 2);
+	CHECK_OK(dlock_break(semaphore(direct(&s, ""), "s", 2), patience_ms()));
+	CHECK_RC(dlock_release(last), DLOCK_ELOST);
+}
+
 /* Once the slots beyond are empty, clients get them no longer. */
 EITHER_WAY(memcached_resize, gets_empty_slots_once)
 {

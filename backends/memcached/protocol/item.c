@@ -36,6 +36,13 @@ int dlki_memc_slots(const struct dlk_request *request)
 	}
 }
 
+int dlki_memc_slots_to_break(const struct dlk_request *request)
+{
+	int slots = dlki_memc_slots(request);
+
+	return slots < MEMC_READERS ? MEMC_READERS : slots;
+}
+
 int dlki_memc_several(const struct dlk_request *request)
 {
 	return request->permits > 1;

@@ -116,8 +116,10 @@ static int last_place(const struct memc_job *job, const struct dlki_op *op)
 	const struct memc_asked *asked = dlki_memc_asked(op);
 	int slots = dlki_memc_slots(op->request);
 
-	if (job->verb == DLKI_BREAK)
-		return slots;
+	if (job->verb == DLKI_BREAK) {
+		slots = dlki_memc_slots_to_break(op->request);
+		return slots < job->places_end ? job->places_end : slots;
+	}
 	if (op->request->mode == DLK_EXCLUSIVE)
 		return 0;
 	return slots < asked->claim.most ? asked->claim.most : slots;
