@@ -10,6 +10,9 @@
 #include "core/event.h"
 #include "core/guard.h"
 
+/* The most woken calls that overtake a call. */
+enum { OVERTAKES = 64 };
+
 struct dlki_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
 				  void *arg)
 {
@@ -47,7 +50,9 @@ static struct dlki_async_queue *queue_of(const struct dlki_async *r)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 
-	return r->releasing ? &all->releases : &all->acquires;
+	if (r->releasing)
+		return &all->releases;
+	return r->woken ? &all->woken : &all->acquires;
 }
 
 static void append(struct dlki_async_queue *q, struct dlki_async *r)
@@ -107,13 +112,24 @@ static int is_held_up(const struct dlki_async *r)
 	       (r->last && r->releasing->claim->upgrades > 0);
 }
 
-static struct dlki_async *first_ready(const struct dlki_asyncs *all)
+/* A woken call may have been granted the lock, and other waiters wait for the
+ * release: the call does not wait for the requests of calls that have no news.
+ * A call for another lock has a turn, however fast the grants come. */
+static struct dlki_async *first_ready(struct dlki_asyncs *all)
 {
 	struct dlki_async *r = all->releases.first;
 
 	while (r && is_held_up(r))
 		r = r->queue_next;
-	return r ? r : all->acquires.first;
+	if (r)
+		return r;
+	if (all->woken.first &&
+	    (!all->acquires.first || all->overtakes < OVERTAKES)) {
+		all->overtakes++;
+		return all->woken.first;
+	}
+	all->overtakes = 0;
+	return all->acquires.first;
 }
 
 struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
@@ -133,7 +149,7 @@ struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 		return NULL;
 	take_out(queue_of(r), r);
 	r->state = DLKI_ASYNC_RUNNING;
-	r->roused = 0;
+	r->woken = r->roused = 0;
 	return r;
 }
 
@@ -147,6 +163,7 @@ void dlki_async_park(struct dlki_async *r, dlk_time until)
 void dlki_async_leave(struct dlki_async *r)
 {
 	if (r->roused) {
+		r->woken = 1;
 		dlki_async_ready(r);
 		return;
 	}
@@ -156,13 +173,23 @@ void dlki_async_leave(struct dlki_async *r)
 			      r->sleeps_until);
 }
 
+/* The time to ask has come, and the turn has not. */
+static int is_late_to_ask(const struct dlki_async *r)
+{
+	return r->state == DLKI_ASYNC_READY && r->asleep && !r->woken;
+}
+
 void dlki_async_rouse(struct dlki_async *r)
 {
 	if (r->state == DLKI_ASYNC_RUNNING)
 		r->roused = 1;
-	if (r->state != DLKI_ASYNC_PARKED)
+	if (r->state == DLKI_ASYNC_PARKED)
+		dlki_heap_remove(&r->client->asyncs.next, &r->next);
+	else if (is_late_to_ask(r))
+		take_out(queue_of(r), r);
+	else
 		return;
-	dlki_heap_remove(&r->client->asyncs.next, &r->next);
+	r->woken = 1;
 	dlki_async_ready(r);
 }
 
@@ -175,7 +202,7 @@ static int is_unheard(const struct dlki_async *r, const struct dlki_claim *read)
 	return claim && claim->beside == read && !claim->is_used;
 }
 
-/* The call goes on, as the release of its hold. */
+/* The call goes on, as the release of the hold. */
 static void give_back(struct dlki_async *r, dlock_hold *hold)
 {
 	r->hold = NULL;

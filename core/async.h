@@ -4,11 +4,11 @@
  *
  *    NEW
  *     v
- *   READY --its turn has come--> RUNNING --it would sleep--> PARKED
+ *   READY --the turn has come--> RUNNING --it would sleep--> PARKED
  *     ^                             |                          |
  *     |                             |   woken, or it is time   |
  *     \-----------------------------|--------------------------/
- *                                   \--its end--> OVER --callback-->
+ *                                   \--the end--> OVER --callback-->
  *
  * A READY or PARKED call can also end without the async thread, which may be in
  * the backend for long: see overdue.h.
@@ -51,7 +51,7 @@ struct dlki_async {
 	struct dlock_client *client;
 	dlock_done_fn done;            /* may be NULL */
 	void *arg;
-	uint64_t op;                   /* its number */
+	uint64_t op;                   /* the number */
 	dlock_hold *releasing;         /* or NULL; of an acquire: an upgrade
 					* that is given back */
 	struct dlki_question *question; /* or NULL; if both are: an acquire */
@@ -75,8 +75,10 @@ struct dlki_async {
 	/* Under the client's mu. */
 	enum dlki_async_state state;
 	bool roused;                   /* while it ran: it is to run again */
-	bool asleep;                   /* its claim sleeps, as in wait.h */
-	bool prepared;                 /* the store has its request: see
+	bool woken;                    /* READY, and in the queue of that
+					* name */
+	bool asleep;                   /* the claim sleeps, as in wait.h */
+	bool prepared;                 /* the store has the request: see
 					* async_batch.h */
 	bool in_batch;                 /* RUNNING, and was prepared: others may
 					* be over without another wait */
@@ -117,13 +119,14 @@ void dlki_async_pause(struct dlki_async *call, dlk_time at);
 struct dlki_async *dlki_async_next(struct dlock_client *client,
 				   dlk_time *until);
 
-/* The call runs, and its claim goes to sleep. */
+/* The call runs, and the claim goes to sleep. */
 void dlki_async_park(struct dlki_async *call, dlk_time until);
 
 /* The async thread has left the call, asleep. */
 void dlki_async_leave(struct dlki_async *call);
 
-/* The store or the client has news for the call's claim. */
+/* The store or the client has news for the call's claim: a sleeping call
+ * overtakes the calls whose time to ask has come. */
 void dlki_async_rouse(struct dlki_async *call);
 
 /* Make the call OVER: no thread and no timer refers to it any more.  The

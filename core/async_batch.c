@@ -22,7 +22,7 @@ void dlki_async_begin_wait(struct dlki_async *r)
 	struct dlki_wait *w = &r->wait;
 
 	w->begun = dlk_now();
-	/* The calls before it may have taken all of its time. */
+	/* The calls before this call may have taken all of the time. */
 	if (w->deadline < w->begun)
 		w->deadline = w->begun;
 }
@@ -141,6 +141,10 @@ void dlki_async_prepare(struct dlock_client *c)
 							all->acquires.first;
 	struct batch b = { .n = 0 };
 
+	/* A woken call, which is next, may send no request, and the requests
+	 * prepared here would wait. */
+	if (!all->releases.first && all->woken.first)
+		return;
 	if (!next || next->prepared || c->closing ||
 	    !DLKI_HAS(c->backend, prepare))
 		return;

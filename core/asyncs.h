@@ -24,7 +24,9 @@ struct dlki_asyncs {
 
 	/* Under the client's mu. */
 	struct dlki_async_queue releases; /* READY; they go first */
+	struct dlki_async_queue woken;    /* READY; they overtake acquires */
 	struct dlki_async_queue acquires; /* READY */
+	unsigned int overtakes;    /* since the last of the acquires */
 	struct dlki_async_queue over;     /* their callbacks are due */
 	size_t n_over;
 	size_t pending;            /* callbacks to come */
