@@ -64,15 +64,18 @@ static int may_be_prepared(struct dlki_async *r)
 	return r->releasing ? is_plain_release(r) : is_first_attempt(r);
 }
 
-/* They stay in the queue, and are the async thread's meanwhile. */
+/* They stay in the queue, and are the async thread's meanwhile.  Thousands of
+ * calls may ask again, and are not prepared: look at the first calls only. */
 static void collect(struct batch *b, struct dlki_async *first)
 {
-	for (struct dlki_async *r = first; r && b->n < BATCH;
-	     r = r->queue_next) {
+	struct dlki_async *r = first;
+
+	for (size_t i = 0; r && i < BATCH && b->n < BATCH; i++) {
 		if (may_be_prepared(r)) {
 			r->state = DLKI_ASYNC_RUNNING;
 			b->call[b->n++] = r;
 		}
+		r = r->queue_next;
 	}
 }
 

@@ -5,15 +5,19 @@
 #include "core/record.h"
 #include "core/async.h"
 
-/* A claim that parks again goes back to the same place, near the front. */
+/* A claim that parks again goes back to the same place, which is near the claim
+ * removed last. */
 static struct dlki_claim *last_before(const struct dlki_record *r,
 				      uint64_t turn)
 {
-	struct dlki_claim *prev = NULL;
-	struct dlki_claim *next = r->parked;
+	struct dlki_claim *prev = r->parked_near;
+	struct dlki_claim *next;
 
 	if (r->parked_last && r->parked_last->turn < turn)
 		return r->parked_last;
+	while (prev && prev->turn > turn)
+		prev = prev->parked_prev;
+	next = prev ? prev->parked_next : r->parked;
 	while (next && next->turn < turn) {
 		prev = next;
 		next = next->parked_next;
@@ -44,6 +48,10 @@ void dlki_parked_remove(struct dlki_claim *claim)
 	*(prev ? &prev->parked_next : &r->parked) = next;
 	*(next ? &next->parked_prev : &r->parked_last) = prev;
 	claim->parked_prev = claim->parked_next = NULL;
+	/* Grants remove the first claim while another claim asks again: the
+	 * place of the latter stays known. */
+	if (prev || r->parked_near == claim)
+		r->parked_near = prev;
 }
 
 void dlki_parked_kick(struct dlki_record *r)

@@ -24,6 +24,8 @@ struct dlki_record {
 	struct dlki_claim *kept;      /* under mu: the KEPT claim, also among
 				       * the clean-ups */
 	struct dlki_claim *parked, *parked_last; /* under mu: see parked.h */
+	struct dlki_claim *parked_near; /* under mu: the claim ahead of the
+					 * last removed, or NULL */
 	dlk_time crowded_until;       /* under mu: see watch.h */
 	char name[];
 };
