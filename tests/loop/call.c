@@ -50,6 +50,18 @@ Test(opcall, tells_the_end_of_an_op_that_was_not_begun_for_want_of_memory,
 	cr_assert(!dlki_opcall_op_was_sent(&ops[last]));
 }
 
+/* The first op ends by `answer`, ahead of the call. */
+static void end_early(struct dlki_session *s, const char *answer)
+{
+	rig_init_up("");
+	s->engine = rig.e;
+	dlki_opcall_op_prepare(&ops[0], s, DLKI_ATTEMPT, DLK_FOREVER);
+	dlki_opcall_op_begin(&ops[0]);
+	rig_push();
+	rig_say(0, answer);
+	cr_assert_eq(ops[0].base.state, DLKI_OP_IDLE);
+}
+
 /* The engine frees an op's error behind done(). */
 static void fails_without_the_early_error(const char *answer)
 {
@@ -57,13 +69,7 @@ static void fails_without_the_early_error(const char *answer)
 	struct dlki_opcall call;
 	struct dlk_error err;
 
-	rig_init_up("");
-	s.engine = rig.e;
-	dlki_opcall_op_prepare(&ops[0], &s, DLKI_ATTEMPT, DLK_FOREVER);
-	dlki_opcall_op_begin(&ops[0]);
-	rig_push();
-	rig_say(0, answer);
-	cr_assert_eq(ops[0].base.state, DLKI_OP_IDLE);
+	end_early(&s, answer);
 	dlki_unlock(rig.e);
 	dlki_opcall_begin(&call, &s, 0);
 	dlki_opcall_add(&call, &ops[0]);
@@ -94,13 +100,7 @@ Test(opcall, says_that_there_is_no_memory_to_send_an_op_again, .fini = rig_free)
 	struct dlki_opcall call;
 	struct dlk_error err;
 
-	rig_init_up("");
-	s.engine = rig.e;
-	dlki_opcall_op_prepare(&ops[0], &s, DLKI_ATTEMPT, DLK_FOREVER);
-	dlki_opcall_op_begin(&ops[0]);
-	rig_push();
-	rig_say(0, "F\n");
-	cr_assert_eq(ops[0].base.state, DLKI_OP_IDLE);
+	end_early(&s, "F\n");
 	cr_assert_lt(begin_until_shortage(&s, 1), RIG_OPS - 1);
 	dlki_unlock(rig.e);
 	dlki_opcall_begin(&call, &s, DLK_FOREVER);
