@@ -76,7 +76,7 @@ static int need_cond(struct dlki_claim *claim, struct dlk_error *err)
 {
 	if (claim->call || claim->cond)
 		return 0;
-	claim->cond = malloc(sizeof(*claim->cond));
+	claim->cond = malloc(sizeof(pthread_cond_t));
 	if (!claim->cond)
 		return dlki_nomem(err);
 	dlk_cond_init(claim->cond);
