@@ -33,6 +33,10 @@ int sim_may_lose(const struct sim_play *p, const struct sim_name *name);
 int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 		int64_t timeout_ms);
 
+/* Did the time of an acquire, begun at `begun`, end before the answers came? */
+int sim_had_no_time(const struct sim_play *p, int rc, int64_t begun,
+		    int64_t timeout_ms);
+
 /* Draw a timeout; `may_wait`: or none. */
 int64_t sim_draw_timeout(struct sim_caller *me, int may_wait);
 
