@@ -146,9 +146,9 @@ end
 if holder and watcher ~= channel then
 	tell_watcher()
 end
--- Without shared holders info_key describes the queue only, and need not last
--- longer.
-if n_shared > 0 then
+-- Without shared holders and a channel info_key describes the queue only, and
+-- need not last longer.
+if n_shared > 0 or watcher then
 	extend(info_key, ttl)
 	extend(queue_key, ttl)
 elseif call('PTTL', queue_key) < ttl then
