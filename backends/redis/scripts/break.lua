@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: get: lock_key lock_value
 -- needs: common: call sub NO_TOKEN holders_key info_key foreign holder
--- needs: common: largest_token remove_shared tell_watcher end_holder
--- needs: common: grant_next store_token set_expiries
+-- needs: common: remove_shared tell_watcher end_holder grant_next store_token
+-- needs: common: set_expiries
 --
 -- Take the lock from the holders, and grant it to the next.  The client first
 -- asks for the largest token of the holders, and then breaks up to that token:
@@ -15,7 +15,9 @@
 local last = ARGV[1]
 local plain_value = KEYS[3] and call('GET', KEYS[3])
 local digest = plain_value and redis.sha1hex(plain_value) or ''
-local most = holder and largest_token or NO_TOKEN
+-- A watched claim has tokens ahead of the clock, but the token of the key is the
+-- claim's: the next holder's token is larger.
+local most = holder and sub(lock_value, 36, 51) or NO_TOKEN
 
 for _, owner in ipairs(call('ZRANGE', holders_key, 0, -1)) do
 	local token = string.match(call('HGET', info_key, owner) or '',
