@@ -318,6 +318,16 @@ Test(replies, faults)
 		{ "ERR syntax error", DLOCK_ENOTSUP, 1, "older than" },
 		{ "ERR unknown command 'evalsha'", DLOCK_ENOTSUP, 1,
 		  "a proxy" },
+		{ "ERR Unknown Redis command called from script script: 1, on "
+		  "@user_script:1.",
+		  DLOCK_ENOTSUP, 1, "renamed" },
+		{ "ERR Error running script (call to f_1): @user_script:3: "
+		  "@user_script: 3: Unknown Redis command called from Lua "
+		  "script",
+		  DLOCK_ENOTSUP, 1, "renamed" },
+		{ "ERR Script killed by user with SCRIPT KILL... script: 1, on "
+		  "@user_script:1.",
+		  DLOCK_EUNREACHABLE, 1, "SCRIPT KILL" },
 		{ "ERR of a new kind", DLOCK_EPROTO, 0, "of a new kind" },
 		{ "", DLOCK_EPROTO, 0, "server: " },
 	};

@@ -19,6 +19,8 @@ static const struct fault {
 	  "is loading its data and answers when it has" },
 	{ "BUSY ", DLOCK_EUNREACHABLE, KEEP,
 	  "is blocked by a long script; SCRIPT KILL ends it" },
+	{ "Script killed by user", DLOCK_EUNREACHABLE, KEEP,
+	  "was told by SCRIPT KILL to end our script" },
 	{ "READONLY", DLOCK_EUNREACHABLE, CLOSE,
 	  "is a replica and takes no locks; give the master in the URI" },
 	{ "MASTERDOWN", DLOCK_EUNREACHABLE, CLOSE,
@@ -78,6 +80,9 @@ static const struct fault {
 	{ "unknown command", DLOCK_ENOTSUP, KEEP,
 	  "lacks a command that locks need: is it Redis 6.2 or newer, and not "
 	  "a proxy?" },
+	{ "Unknown Redis command", DLOCK_ENOTSUP, KEEP,
+	  "lacks a command that a script needs: is one renamed, or is it older "
+	  "than Redis 6.2?" },
 	{ "EXECABORT", DLOCK_EPROTO, CLOSE, "aborted a transaction" },
 	{ "UNKILLABLE", DLOCK_EUNREACHABLE, KEEP,
 	  "is blocked by a script that cannot be stopped" },
