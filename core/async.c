@@ -55,33 +55,14 @@ static struct dlki_async_queue *queue_of(const struct dlki_async *r)
 	return r->woken ? &all->woken : &all->acquires;
 }
 
-static void append(struct dlki_async_queue *q, struct dlki_async *r)
-{
-	if (!q->first)
-		q->last = &q->first;
-	r->queue_next = NULL;
-	r->queue_link = q->last;
-	*q->last = r;
-	q->last = &r->queue_next;
-}
-
 void dlki_async_ready(struct dlki_async *r)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 
 	r->state = DLKI_ASYNC_READY;
-	append(queue_of(r), r);
+	TAILQ_INSERT_TAIL(queue_of(r), r, in_queue);
 	if (all->idle)
 		pthread_cond_signal(&all->ready);
-}
-
-static void take_out(struct dlki_async_queue *q, struct dlki_async *r)
-{
-	*r->queue_link = r->queue_next;
-	if (r->queue_next)
-		r->queue_next->queue_link = r->queue_link;
-	else
-		q->last = r->queue_link;
 }
 
 void dlki_async_enter(struct dlki_async *r)
@@ -117,19 +98,19 @@ static int is_held_up(const struct dlki_async *r)
  * A call for another lock has a turn, however fast the grants come. */
 static struct dlki_async *first_ready(struct dlki_asyncs *all)
 {
-	struct dlki_async *r = all->releases.first;
+	struct dlki_async *r = TAILQ_FIRST(&all->releases);
 
 	while (r && is_held_up(r))
-		r = r->queue_next;
+		r = TAILQ_NEXT(r, in_queue);
 	if (r)
 		return r;
-	if (all->woken.first &&
-	    (!all->acquires.first || all->overtakes < OVERTAKES)) {
+	if (!TAILQ_EMPTY(&all->woken) &&
+	    (TAILQ_EMPTY(&all->acquires) || all->overtakes < OVERTAKES)) {
 		all->overtakes++;
-		return all->woken.first;
+		return TAILQ_FIRST(&all->woken);
 	}
 	all->overtakes = 0;
-	return all->acquires.first;
+	return TAILQ_FIRST(&all->acquires);
 }
 
 struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
@@ -147,7 +128,7 @@ struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 	r = first_ready(all);
 	if (!r)
 		return NULL;
-	take_out(queue_of(r), r);
+	TAILQ_REMOVE(queue_of(r), r, in_queue);
 	r->state = DLKI_ASYNC_RUNNING;
 	r->woken = r->roused = 0;
 	return r;
@@ -186,7 +167,7 @@ void dlki_async_rouse(struct dlki_async *r)
 	if (r->state == DLKI_ASYNC_PARKED)
 		dlki_heap_remove(&r->client->asyncs.next, &r->next);
 	else if (is_late_to_ask(r))
-		take_out(queue_of(r), r);
+		TAILQ_REMOVE(queue_of(r), r, in_queue);
 	else
 		return;
 	r->woken = 1;
@@ -215,13 +196,13 @@ static void give_back(struct dlki_async *r, dlock_hold *hold)
 void dlki_async_take_back(const struct dlki_claim *read)
 {
 	struct dlki_asyncs *all = &read->client->asyncs;
-	struct dlki_async *r = all->over.first, *next;
+	struct dlki_async *r = TAILQ_FIRST(&all->over), *next;
 
 	for (; r; r = next) {
-		next = r->queue_next;
+		next = TAILQ_NEXT(r, in_queue);
 		if (!is_unheard(r, read))
 			continue;
-		take_out(&all->over, r);
+		TAILQ_REMOVE(&all->over, r, in_queue);
 		all->n_over--;
 		all->n++;
 		give_back(r, r->hold);
@@ -256,7 +237,7 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	struct dlk_error given_back;
 
 	if (r->state == DLKI_ASYNC_READY)
-		take_out(queue_of(r), r);
+		TAILQ_REMOVE(queue_of(r), r, in_queue);
 	dlki_heap_remove(&all->next, &r->next);
 	dlki_heap_remove(&all->end, &r->end);
 	if (r->gate)
@@ -286,7 +267,7 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	r->hold = hold;
 	if (rc != 0)
 		r->text = strdup(err->text);
-	append(&all->over, r);
+	TAILQ_INSERT_TAIL(&all->over, r, in_queue);
 	all->n_over++;
 	if (r->in_batch)
 		dlki_due_tell_soon(&all->due);
@@ -297,11 +278,11 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 struct dlki_async *dlki_async_take(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
-	struct dlki_async *r = all->over.first;
+	struct dlki_async *r = TAILQ_FIRST(&all->over);
 
 	if (!r)
 		return NULL;
-	take_out(&all->over, r);
+	TAILQ_REMOVE(&all->over, r, in_queue);
 	all->n_over--;
 	all->pending--;
 	dlki_async_table_remove(&all->table, r);

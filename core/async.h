@@ -87,7 +87,7 @@ struct dlki_async {
 	dlk_time sleeps_until;
 	struct dlki_timer next;        /* PARKED: runs again */
 	struct dlki_timer end;         /* see overdue.h */
-	struct dlki_async *queue_next, **queue_link;
+	TAILQ_ENTRY(dlki_async) in_queue;
 	struct dlki_async *table_next;
 
 	/* Once OVER. */

@@ -66,16 +66,16 @@ static int may_be_prepared(struct dlki_async *r)
 
 /* They stay in the queue, and are the async thread's meanwhile.  Thousands of
  * calls may ask again, and are not prepared: look at the first calls only. */
-static void collect(struct batch *b, struct dlki_async *first)
+static void collect(struct batch *b, const struct dlki_async_queue *q)
 {
-	struct dlki_async *r = first;
+	struct dlki_async *r = TAILQ_FIRST(q);
 
 	for (size_t i = 0; r && i < BATCH && b->n < BATCH; i++) {
 		if (may_be_prepared(r)) {
 			r->state = DLKI_ASYNC_RUNNING;
 			b->call[b->n++] = r;
 		}
-		r = r->queue_next;
+		r = TAILQ_NEXT(r, in_queue);
 	}
 }
 
@@ -140,19 +140,21 @@ static void begin(struct batch *b)
 void dlki_async_prepare(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
-	struct dlki_async *next = all->releases.first ? all->releases.first :
-							all->acquires.first;
+	const struct dlki_async_queue *first = TAILQ_EMPTY(&all->releases) ?
+						       &all->acquires :
+						       &all->releases;
+	const struct dlki_async *next = TAILQ_FIRST(first);
 	struct batch b = { .n = 0 };
 
 	/* A woken call, which is next, may send no request, and the requests
 	 * prepared here would wait. */
-	if (!all->releases.first && all->woken.first)
+	if (TAILQ_EMPTY(&all->releases) && !TAILQ_EMPTY(&all->woken))
 		return;
 	if (!next || next->prepared || c->closing ||
 	    !DLKI_HAS(c->backend, prepare))
 		return;
-	collect(&b, all->releases.first);
-	collect(&b, all->acquires.first);
+	collect(&b, &all->releases);
+	collect(&b, &all->acquires);
 	if (b.n > 1)
 		begin(&b);
 	else

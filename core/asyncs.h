@@ -8,6 +8,7 @@
 
 #include <dlock/backend.h>
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "core/async_table.h"
 #include "core/base/due.h"
@@ -15,9 +16,7 @@
 
 struct dlki_async;
 
-struct dlki_async_queue {
-	struct dlki_async *first, **last;
-};
+TAILQ_HEAD(dlki_async_queue, dlki_async);
 
 struct dlki_asyncs {
 	struct dlki_due due;       /* locks itself */
@@ -52,7 +51,7 @@ struct dlki_asyncs {
  * go on with them. */
 static inline void dlki_asyncs_rouse_releases(struct dlki_asyncs *all)
 {
-	if (all->releases.first && all->idle)
+	if (!TAILQ_EMPTY(&all->releases) && all->idle)
 		pthread_cond_signal(&all->ready);
 }
 

@@ -140,22 +140,6 @@ void dlki_claim_discard(struct dlki_claim *claim)
 	dlki_blocks_put(&claim->client->claims, claim);
 }
 
-void dlki_claim_list(struct dlki_claim *claim, struct dlki_claim **list)
-{
-	claim->next = *list;
-	claim->link = list;
-	if (claim->next)
-		claim->next->link = &claim->next;
-	*list = claim;
-}
-
-void dlki_claim_unlist(struct dlki_claim *claim)
-{
-	*claim->link = claim->next;
-	if (claim->next)
-		claim->next->link = claim->link;
-}
-
 void dlki_claim_ref(struct dlki_claim *claim)
 {
 	claim->refs++;

@@ -130,14 +130,15 @@ struct dlki_claim {
 	int64_t pause_ns;              /* the last pause between two releases */
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	struct dlki_timer expiry;      /* in schedule.expiry */
-	struct dlki_claim *next, **link; /* PARKED: handle's list of waits;
-					* HELD, LOST: record's list of holds */
-	struct dlki_claim *cleanup_next, **cleanup_link; /* record's list of
-					* clean-ups; NULL: not on the list */
-	struct dlki_claim *parked_next, *parked_prev; /* see parked.h */
+	LIST_ENTRY(dlki_claim) in_list; /* PARKED: the handle's waits; HELD,
+					* LOST: the record's holds */
+	LIST_ENTRY(dlki_claim) in_cleanups; /* the record's; le_prev NULL: not
+					* on the list */
+	TAILQ_ENTRY(dlki_claim) in_parked; /* likewise, with tqe_prev: see
+					* parked.h */
 	struct dlki_claim *passed;     /* the claim given to this waiter
 				        * instead */
-	struct dlki_claim *event_next; /* dispatcher's queue */
+	STAILQ_ENTRY(dlki_claim) in_events; /* dispatcher's queue */
 	unsigned int events;        /* bits to deliver: 1 << enum dlock_event */
 	bool queued;
 	bool at_risk;
@@ -220,7 +221,7 @@ static inline bool dlki_claim_excludes(const struct dlki_claim *claim)
 /* Is the claim among the record's clean-ups: see cleanup.h? */
 static inline bool dlki_claim_is_cleanup(const struct dlki_claim *claim)
 {
-	return claim->cleanup_link != NULL;
+	return claim->in_cleanups.le_prev != NULL;
 }
 
 /* Does the state fit to the rest of the claim? */
@@ -262,10 +263,6 @@ static inline bool dlki_claim_is_over(const struct dlki_claim *claim)
 {
 	return claim->state >= DLKI_RELEASING;
 }
-
-/* Put the claim at the front of a list of `next` and `link`; take it out. */
-void dlki_claim_list(struct dlki_claim *claim, struct dlki_claim **list);
-void dlki_claim_unlist(struct dlki_claim *claim);
 
 void dlki_claim_ref(struct dlki_claim *claim);
 void dlki_claim_unref(struct dlki_claim *claim); /* may free the claim */

@@ -114,10 +114,10 @@ void dlki_cleanup_settle(struct dlki_claim *claim, dlk_time sent, int rc)
 
 static struct dlki_claim *next_unconfirmed(const struct dlki_record *r)
 {
-	struct dlki_claim *claim = r->cleanups;
+	struct dlki_claim *claim = LIST_FIRST(&r->cleanups);
 
 	while (claim && claim->residue.is == DLKI_NONE)
-		claim = claim->cleanup_next;
+		claim = LIST_NEXT(claim, in_cleanups);
 	return claim;
 }
 

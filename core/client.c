@@ -109,6 +109,10 @@ static int client_new(struct dlock_client **out,
 	c->once = o->once;
 	c->refs = 1;
 	dlki_due_init(&c->asyncs.due);
+	TAILQ_INIT(&c->asyncs.releases);
+	TAILQ_INIT(&c->asyncs.woken);
+	TAILQ_INIT(&c->asyncs.acquires);
+	TAILQ_INIT(&c->asyncs.over);
 	dlki_ask_init(&c->ask, uri);
 	dlki_rousers_init(&c->rousers);
 	c->close_ms = dlk_param_int(uri, "close");

@@ -70,7 +70,7 @@ struct dlock_client {
 	dlk_time holder_asked;           /* when a message last needed a
 					  * holder */
 	struct dlki_claim *given_up;     /* dlock-loop's: see keep.h */
-	struct dlki_multi_wait *waits;       /* waits under way */
+	LIST_HEAD(, dlki_multi_wait) waits; /* under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */
 	struct dlki_owners owners;

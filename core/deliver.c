@@ -12,7 +12,7 @@ struct dlki_deliverer {
 	/* Under its mutex, a leaf but for the clients' and their logs'. */
 	pthread_cond_t more; /* the thread sleeps here */
 	int asleep;
-	struct dlki_delivery *first, **last;
+	TAILQ_HEAD(, dlki_delivery) queue;
 	struct dlki_delivery *calling;
 };
 
@@ -22,24 +22,9 @@ static struct dlki_common *_Atomic current;
 
 static void enqueue(struct dlki_deliverer *by, struct dlki_delivery *d)
 {
-	if (!by->first)
-		by->last = &by->first;
-	d->next = NULL;
-	*by->last = d;
-	by->last = &d->next;
-}
-
-static void dequeue(struct dlki_deliverer *by, struct dlki_delivery *d)
-{
-	struct dlki_delivery **at = &by->first;
-
-	while (*at && *at != d)
-		at = &(*at)->next;
-	if (!*at)
-		return;
-	*at = d->next;
-	if (!*at)
-		by->last = at;
+	if (TAILQ_EMPTY(&by->queue))
+		TAILQ_INIT(&by->queue);
+	TAILQ_INSERT_TAIL(&by->queue, d, in_queue);
 }
 
 static void rouse(struct dlki_common *base)
@@ -51,10 +36,10 @@ static void rouse(struct dlki_common *base)
 
 static void call_first(struct dlki_deliverer *by)
 {
-	struct dlki_delivery *d = by->first;
+	struct dlki_delivery *d = TAILQ_FIRST(&by->queue);
 	int more;
 
-	dequeue(by, d);
+	TAILQ_REMOVE(&by->queue, d, in_queue);
 	d->posted = 0;
 	by->calling = d;
 	pthread_mutex_unlock(&by->base.mu);
@@ -77,7 +62,7 @@ static void *deliverer_main(void *arg)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&by->base.mu);
 	while (!by->base.stop) {
-		if (by->first) {
+		if (!TAILQ_EMPTY(&by->queue)) {
 			call_first(by);
 			continue;
 		}
@@ -138,7 +123,8 @@ void dlki_delivery_leave(struct dlki_delivery *d)
 		return;
 	pthread_mutex_lock(&by->base.mu);
 	atomic_store(&d->by, NULL);
-	dequeue(by, d);
+	if (d->posted && by->calling != d)
+		TAILQ_REMOVE(&by->queue, d, in_queue);
 	while (by->calling == d)
 		dlk_cond_wait(&by->base.changed, &by->base.mu, DLK_FOREVER);
 	dlki_common_leave(&by->base, rouse);

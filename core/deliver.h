@@ -11,6 +11,7 @@
 #define DLOCK_CORE_DELIVER_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 struct dlki_deliverer;
 
@@ -20,7 +21,7 @@ struct dlki_delivery {
 	int (*call)(struct dlki_delivery *delivery);
 
 	struct dlki_deliverer *_Atomic by; /* NULL: not joined */
-	struct dlki_delivery *next; /* under the deliverer's mutex */
+	TAILQ_ENTRY(dlki_delivery) in_queue; /* under the deliverer's mutex */
 	int posted;                 /* likewise: queued, or called again */
 };
 

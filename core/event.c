@@ -40,15 +40,23 @@ static void queue_claim(struct dlki_claim *claim)
 	if (claim->queued || claim->undelivered || q->stop)
 		return;
 	claim->queued = 1;
-	claim->event_next = NULL;
 	dlki_claim_ref(claim);
-	*q->last = claim;
-	q->last = &claim->event_next;
+	STAILQ_INSERT_TAIL(&q->claims, claim, in_events);
 	q->n++;
 	if (q->by_process)
 		dlki_due_tell(&claim->client->asyncs.due);
 	else
 		dlki_delivery_post(&q->delivery);
+}
+
+static void drop_first(struct dlki_events *q)
+{
+	struct dlki_claim *claim = STAILQ_FIRST(&q->claims);
+
+	STAILQ_REMOVE_HEAD(&q->claims, in_events);
+	q->n--;
+	claim->queued = 0;
+	dlki_claim_unref(claim);
 }
 
 void dlki_event_handed_out(struct dlki_claim *claim)
@@ -157,8 +165,8 @@ int dlki_events_call(struct dlock_client *c)
 	struct dlki_events *q = &c->events;
 	struct frame frame = { .client = c, .outer = frames };
 
-	while (q->first && !q->calling) {
-		struct dlki_claim *claim = q->first;
+	while (!STAILQ_EMPTY(&q->claims) && !q->calling) {
+		struct dlki_claim *claim = STAILQ_FIRST(&q->claims);
 		int event = next_event(claim);
 
 		if (event >= 0) {
@@ -167,12 +175,7 @@ int dlki_events_call(struct dlock_client *c)
 			frames = frame.outer;
 			return 1;
 		}
-		q->first = claim->event_next;
-		if (!q->first)
-			q->last = &q->first;
-		q->n--;
-		claim->queued = 0;
-		dlki_claim_unref(claim);
+		drop_first(q);
 	}
 	return 0;
 }
@@ -200,7 +203,7 @@ void dlki_events_by_process(struct dlock_client *c)
 	q->by_process = 1;
 	while (q->calling && !dlki_events_here(c))
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-	if (q->first)
+	if (q->n > 0)
 		dlki_due_tell(&c->asyncs.due);
 }
 
@@ -212,26 +215,13 @@ int dlki_events_start(struct dlock_client *c, struct dlk_error *err)
 	int by_process, rc = 0;
 
 	pthread_mutex_lock(&c->mu);
-	q->last = &q->first;
+	STAILQ_INIT(&q->claims);
 	by_process = q->by_process;
 	pthread_mutex_unlock(&c->mu);
 	q->delivery.call = deliver;
 	if (c->on_event && !by_process)
 		rc = dlki_delivery_join(&q->delivery);
 	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
-}
-
-static void drop_events(struct dlki_events *q)
-{
-	while (q->first) {
-		struct dlki_claim *claim = q->first;
-
-		q->first = claim->event_next;
-		claim->queued = 0;
-		dlki_claim_unref(claim);
-	}
-	q->last = &q->first;
-	q->n = 0;
 }
 
 void dlki_events_stop(struct dlock_client *c)
@@ -245,6 +235,7 @@ void dlki_events_stop(struct dlock_client *c)
 	pthread_mutex_lock(&c->mu);
 	while (q->calling)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-	drop_events(q);
+	while (q->n > 0)
+		drop_first(q);
 	pthread_mutex_unlock(&c->mu);
 }

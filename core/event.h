@@ -11,6 +11,7 @@
 #define DLOCK_CORE_EVENT_H
 
 #include <dlock/backend.h>
+#include <sys/queue.h>
 
 #include "core/deliver.h"
 
@@ -22,7 +23,7 @@ struct dlki_events {
 
 	/* Under the client's mu. */
 	int by_process;           /* no thread calls on_event */
-	struct dlki_claim *first, **last;
+	STAILQ_HEAD(, dlki_claim) claims;
 	size_t n;                 /* claims in the queue */
 	int stop;
 	int calling;              /* on_event runs */

@@ -25,13 +25,14 @@ int dlki_held(const dlock_lock *lock, struct dlk_error *err)
 	struct dlock_client *c = r->client;
 	int any = r->kind == DLK_SEMAPHORE;
 	uint64_t me = lock->unbound ? DLKI_NO_THREAD : dlki_thread_serial();
+	struct dlki_claim *h;
 	uint64_t n = 0;
 	int rc = dlki_client_ours(c, err);
 
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);
-	for (struct dlki_claim *h = r->held; h; h = h->next)
+	LIST_FOREACH(h, &r->held, in_list)
 		if ((any || h->thread == me) && dlki_claim_valid(h))
 			n += count_of(h, any || lock->has_read_side);
 	pthread_mutex_unlock(&c->mu);

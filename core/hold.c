@@ -16,7 +16,7 @@ void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
 	atomic_store(&claim->valid_until, end);
 	dlki_claim_move(claim, DLKI_HELD);
 	claim->own.count = 1;
-	dlki_claim_list(claim, &r->held);
+	LIST_INSERT_HEAD(&r->held, claim, in_list);
 	c->stats.holds++;
 	dlki_schedule_add(claim);
 }

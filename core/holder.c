@@ -60,16 +60,18 @@ static void ask_store(struct dlki_record *r, struct holders *all,
  * NULL. */
 static const char *holder_here(struct dlki_record *r)
 {
+	const struct dlki_claim *h;
 	const char *who = NULL;
 
 	pthread_mutex_lock(&r->client->mu);
-	for (const struct dlki_claim *h = r->held; h && !who; h = h->next) {
+	LIST_FOREACH(h, &r->held, in_list) {
 		if (h->state != DLKI_HELD || !dlki_claim_excludes(h))
 			continue;
 		who = h->thread == DLKI_NO_THREAD ||
 				      h->thread == dlki_thread_serial() ?
 			      "this process itself" :
 			      "another thread of this process";
+		break;
 	}
 	pthread_mutex_unlock(&r->client->mu);
 	return who;

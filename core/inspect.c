@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -19,7 +20,7 @@
 
 /* A copy of the store's report, with the strings behind it. */
 struct report {
-	struct report *next;
+	STAILQ_ENTRY(report) in_reports;
 	union {
 		struct dlock_participant participant;
 		struct dlock_lock_info info;
@@ -33,7 +34,7 @@ struct dlki_question {
 	struct dlk_request request;    /* inspect, break: about which lock */
 	struct dlki_patience patience; /* over when the client is closed */
 	dlk_time deadline;
-	struct report *first, **last;
+	STAILQ_HEAD(, report) reports;
 	int nomem; /* for a report */
 
 	/* Of a question without a waiting thread. */
@@ -58,8 +59,7 @@ static struct report *append_report(struct dlki_question *q, const char *a,
 	}
 	memcpy(r->text, a, size_a);
 	memcpy(r->text + size_a, b, size_b);
-	*q->last = r;
-	q->last = &r->next;
+	STAILQ_INSERT_TAIL(&q->reports, r, in_reports);
 	return r;
 }
 
@@ -98,10 +98,10 @@ static void append_info(const struct dlock_lock_info *e, void *arg)
 
 static struct report *next_report(struct dlki_question *q)
 {
-	struct report *r = q->first;
+	struct report *r = STAILQ_FIRST(&q->reports);
 
 	if (r)
-		q->first = r->next;
+		STAILQ_REMOVE_HEAD(&q->reports, in_reports);
 	return r;
 }
 
@@ -170,7 +170,7 @@ static int begin(struct dlki_question *q, struct dlock_client *c,
 	int64_t ask_ms = dlki_ask_ms(&c->ask);
 	int rc = dlki_timeout_check(timeout_ms, err);
 
-	q->last = &q->first;
+	STAILQ_INIT(&q->reports);
 	if (rc != 0)
 		return rc;
 	if (timeout_ms < 0)
@@ -222,11 +222,12 @@ static void append_own_waiters(struct dlki_question *q,
 			       const struct dlki_record *r)
 {
 	struct dlock_client *c = q->client;
+	const struct dlki_claim *w;
 
 	if (!(c->session->caps & DLOCK_CAP_FAIR))
 		return;
 	pthread_mutex_lock(&c->mu);
-	for (const struct dlki_claim *w = r->parked; w; w = w->parked_next) {
+	TAILQ_FOREACH(w, &r->parked, in_parked) {
 		char id[9] = ""; /* the whole would be a secret */
 		struct dlock_participant p = {
 			.size = sizeof(p),

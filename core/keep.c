@@ -16,7 +16,7 @@ static int may_keep(const struct dlki_claim *claim)
 {
 	const struct dlki_record *r = claim->record;
 
-	return dlki_watch_allows(claim) && !r->parked && !r->kept;
+	return dlki_watch_allows(claim) && TAILQ_EMPTY(&r->parked) && !r->kept;
 }
 
 /* When to release the claim. */

@@ -51,13 +51,7 @@ void dlki_claim_rouse_soon(struct dlki_claim *claim)
 
 static void add_cleanup(struct dlki_claim *claim, dlk_time at)
 {
-	struct dlki_record *r = claim->record;
-
-	claim->cleanup_next = r->cleanups;
-	claim->cleanup_link = &r->cleanups;
-	if (claim->cleanup_next)
-		claim->cleanup_next->cleanup_link = &claim->cleanup_next;
-	r->cleanups = claim;
+	LIST_INSERT_HEAD(&claim->record->cleanups, claim, in_cleanups);
 	dlki_claim_ref(claim);
 	dlki_schedule_work(claim, at);
 }
@@ -114,8 +108,9 @@ void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at)
 
 static void rouse_upgrades(const struct dlki_claim *claim)
 {
-	for (struct dlki_claim *p = claim->record->parked; p;
-	     p = p->parked_next)
+	struct dlki_claim *p;
+
+	TAILQ_FOREACH(p, &claim->record->parked, in_parked)
 		if (p->beside == claim)
 			dlki_claim_rouse(p);
 }
@@ -145,10 +140,8 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 static void forget_cleanup(struct dlki_claim *claim)
 {
 	dlki_heap_remove(&claim->client->schedule.clean, &claim->work);
-	*claim->cleanup_link = claim->cleanup_next;
-	if (claim->cleanup_next)
-		claim->cleanup_next->cleanup_link = claim->cleanup_link;
-	claim->cleanup_link = NULL;
+	LIST_REMOVE(claim, in_cleanups);
+	claim->in_cleanups.le_prev = NULL;
 }
 
 void dlki_claim_retake(struct dlki_claim *claim)

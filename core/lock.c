@@ -157,12 +157,13 @@ void dlki_lock_free(dlock_lock *lock)
 void dlki_lock_cancel(dlock_lock *lock)
 {
 	struct dlock_client *c = lock->record->client;
+	struct dlki_claim *w;
 
 	if (dlki_client_ours(c, NULL) != 0)
 		return;
 	atomic_fetch_add(&lock->cancels, 1);
 	pthread_mutex_lock(&c->mu);
-	for (struct dlki_claim *w = lock->waits; w; w = w->next) {
+	LIST_FOREACH(w, &lock->waits, in_list) {
 		w->cancelled = 1;
 		dlki_claim_rouse(w);
 	}

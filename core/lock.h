@@ -17,7 +17,7 @@ struct dlock_lock {
 	int has_read_side;
 	int reads;                    /* acquires take the read side */
 	int unbound;                  /* the holds belong to no thread */
-	struct dlki_claim *waits;     /* under the client's mu */
+	struct dlki_claim_list waits; /* under the client's mu */
 	_Atomic uint64_t cancels;     /* number of dlock_cancel() calls */
 	_Atomic uint64_t answered;    /* of them have ended a wait, if sticky */
 	int sticky;                   /* a cancel waits for a wait to end */

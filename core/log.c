@@ -50,11 +50,9 @@ static void tell_missed(struct dlki_log *log, uint64_t missed)
 
 static void tell_line(struct dlki_log *log)
 {
-	struct dlki_log_line *line = log->first;
+	struct dlki_log_line *line = STAILQ_FIRST(&log->lines);
 
-	log->first = line->next;
-	if (!log->first)
-		log->last = &log->first;
+	STAILQ_REMOVE_HEAD(&log->lines, in_log);
 	log->n--;
 	if (line->missed > 0)
 		tell_missed(log, line->missed);
@@ -66,9 +64,9 @@ static void tell_line(struct dlki_log *log)
 static void tell_lines(struct dlki_log *log, uint64_t number)
 {
 	log->telling = 1;
-	while (log->first && log->first->number <= number)
+	while (log->n > 0 && STAILQ_FIRST(&log->lines)->number <= number)
 		tell_line(log);
-	while (!log->first && log->missed > 0) {
+	while (log->n == 0 && log->missed > 0) {
 		uint64_t missed = log->missed;
 
 		log->missed = 0;
@@ -80,7 +78,7 @@ static void tell_lines(struct dlki_log *log, uint64_t number)
 
 static int has_lines(const struct dlki_log *log)
 {
-	return log->first || log->missed > 0;
+	return log->n > 0 || log->missed > 0;
 }
 
 /* On the process's thread for callbacks.  A thread in the sink sees to the
@@ -159,7 +157,8 @@ int dlki_log_tell(struct dlki_log *log)
 	pthread_mutex_lock(&log->mu);
 	told = log->due && has_lines(log) && !log->telling;
 	if (told)
-		tell_lines(log, log->first ? log->first->number : 0);
+		tell_lines(log,
+			   log->n > 0 ? STAILQ_FIRST(&log->lines)->number : 0);
 	count_due(log);
 	pthread_mutex_unlock(&log->mu);
 	return told;
@@ -177,7 +176,7 @@ void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
 	log->arg = arg;
 	log->label = label;
 	log->uri = uri;
-	log->last = &log->first;
+	STAILQ_INIT(&log->lines);
 	pthread_mutex_init(&log->mu, NULL);
 	pthread_cond_init(&log->told, NULL);
 	log->delivery.call = deliver_later;
@@ -243,8 +242,7 @@ static void enqueue(struct dlki_log *log, const struct about *about,
 	line->number = log->written;
 	line->missed = log->missed;
 	log->missed = 0;
-	*log->last = line;
-	log->last = &line->next;
+	STAILQ_INSERT_TAIL(&log->lines, line, in_log);
 	log->n++;
 }
 

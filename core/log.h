@@ -16,6 +16,7 @@
 
 #include <dlock/backend.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "core/base/due.h"
 #include "core/deliver.h"
@@ -27,7 +28,7 @@ enum { DLKI_ERROR, DLKI_WARNING, DLKI_INFO, DLKI_DEBUG };
 #define DLKI_LOG_LINES 256 /* kept at once */
 
 struct dlki_log_line {
-	struct dlki_log_line *next;
+	STAILQ_ENTRY(dlki_log_line) in_log;
 	uint64_t number;      /* from 1, in the order of writing */
 	uint64_t missed;      /* lines dropped before this line */
 	int level, code;
@@ -49,7 +50,7 @@ struct dlki_log {
 	 */
 	pthread_mutex_t mu;
 	pthread_cond_t told;  /* no thread is in the sink */
-	struct dlki_log_line *first, **last;
+	STAILQ_HEAD(, dlki_log_line) lines;
 	size_t n;
 	uint64_t written;     /* number of the last line */
 	uint64_t missed;      /* since that line */

@@ -19,11 +19,7 @@ static int join_client(struct dlki_multi_wait *j, dlock_lock *lock,
 		rc = dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
 	} else {
 		j->lock = lock;
-		j->next = c->waits;
-		j->link = &c->waits;
-		if (j->next)
-			j->next->link = &j->next;
-		c->waits = j;
+		LIST_INSERT_HEAD(&c->waits, j, in_waits);
 	}
 	pthread_mutex_unlock(&c->mu);
 	return rc;
@@ -52,9 +48,7 @@ void dlki_multi_wait_end(struct dlki_multi_wait v[], size_t n)
 		pthread_mutex_lock(&c->mu);
 		while (j->pinned)
 			dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-		*j->link = j->next;
-		if (j->next)
-			j->next->link = j->link;
+		LIST_REMOVE(j, in_waits);
 		pthread_mutex_unlock(&c->mu);
 	}
 }
@@ -62,7 +56,9 @@ void dlki_multi_wait_end(struct dlki_multi_wait v[], size_t n)
 /* The client is closing, so no wait begins; a pinned wait keeps its place. */
 void dlki_multi_wait_cancel(struct dlock_client *c)
 {
-	for (struct dlki_multi_wait *j = c->waits; j; j = j->next) {
+	struct dlki_multi_wait *j;
+
+	LIST_FOREACH(j, &c->waits, in_waits) {
 		j->pinned = 1;
 		pthread_mutex_unlock(&c->mu);
 		dlki_multi_cancel(j->lock);

@@ -8,6 +8,7 @@
 
 #include <dlock/backend.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 /* A wait, as known to a client. */
 struct dlki_multi_wait {
@@ -16,7 +17,7 @@ struct dlki_multi_wait {
 	dlock_lock *lock;
 
 	/* Under the client's mu. */
-	struct dlki_multi_wait *next, **link;
+	LIST_ENTRY(dlki_multi_wait) in_waits; /* the client's */
 	int pinned; /* the closing client is cancelling it */
 };
 

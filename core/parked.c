@@ -7,20 +7,20 @@
 
 /* A claim that parks again goes back to the same place, which is near the claim
  * removed last. */
-static struct dlki_claim *last_before(const struct dlki_record *r,
-				      uint64_t turn)
+static struct dlki_claim *last_before(struct dlki_record *r, uint64_t turn)
 {
+	struct dlki_claim *last = TAILQ_LAST(&r->parked, dlki_parked);
 	struct dlki_claim *prev = r->parked_near;
 	struct dlki_claim *next;
 
-	if (r->parked_last && r->parked_last->turn < turn)
-		return r->parked_last;
+	if (last && last->turn < turn)
+		return last;
 	while (prev && prev->turn > turn)
-		prev = prev->parked_prev;
-	next = prev ? prev->parked_next : r->parked;
+		prev = TAILQ_PREV(prev, dlki_parked, in_parked);
+	next = prev ? TAILQ_NEXT(prev, in_parked) : TAILQ_FIRST(&r->parked);
 	while (next && next->turn < turn) {
 		prev = next;
-		next = next->parked_next;
+		next = TAILQ_NEXT(next, in_parked);
 	}
 	return prev;
 }
@@ -29,25 +29,23 @@ void dlki_parked_add(struct dlki_claim *claim)
 {
 	struct dlki_record *r = claim->record;
 	struct dlki_claim *prev = last_before(r, claim->turn);
-	struct dlki_claim *next = prev ? prev->parked_next : r->parked;
 
-	claim->parked_prev = prev;
-	claim->parked_next = next;
-	*(prev ? &prev->parked_next : &r->parked) = claim;
-	*(next ? &next->parked_prev : &r->parked_last) = claim;
+	if (prev)
+		TAILQ_INSERT_AFTER(&r->parked, prev, claim, in_parked);
+	else
+		TAILQ_INSERT_HEAD(&r->parked, claim, in_parked);
 }
 
 void dlki_parked_remove(struct dlki_claim *claim)
 {
 	struct dlki_record *r = claim->record;
-	struct dlki_claim *prev = claim->parked_prev;
-	struct dlki_claim *next = claim->parked_next;
+	struct dlki_claim *prev;
 
-	if (!prev && r->parked != claim)
+	if (!claim->in_parked.tqe_prev)
 		return;
-	*(prev ? &prev->parked_next : &r->parked) = next;
-	*(next ? &next->parked_prev : &r->parked_last) = prev;
-	claim->parked_prev = claim->parked_next = NULL;
+	prev = TAILQ_PREV(claim, dlki_parked, in_parked);
+	TAILQ_REMOVE(&r->parked, claim, in_parked);
+	claim->in_parked.tqe_prev = NULL;
 	/* Grants remove the first claim while another claim asks again: the
 	 * place of the latter stays known. */
 	if (prev || r->parked_near == claim)
@@ -56,7 +54,9 @@ void dlki_parked_remove(struct dlki_claim *claim)
 
 void dlki_parked_kick(struct dlki_record *r)
 {
-	for (struct dlki_claim *w = r->parked; w; w = w->parked_next) {
+	struct dlki_claim *w;
+
+	TAILQ_FOREACH(w, &r->parked, in_parked) {
 		if (w->residue.is != DLKI_NONE)
 			continue;
 		if (w->news == DLKI_NO_NEWS)

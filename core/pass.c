@@ -15,10 +15,10 @@
 /* This client's claim in the way, if it may be passed on. */
 static struct dlki_claim *claim_ahead(const struct dlki_record *r)
 {
-	struct dlki_claim *h = r->held;
+	struct dlki_claim *h = LIST_FIRST(&r->held);
 
 	while (h && !dlki_watch_allows(h))
-		h = h->next;
+		h = LIST_NEXT(h, in_list);
 	return h;
 }
 
@@ -91,7 +91,7 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
  * terms, or a waiter cancelled a moment ago is left to the store. */
 static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 {
-	struct dlki_claim *first = h->record->parked;
+	struct dlki_claim *first = TAILQ_FIRST(&h->record->parked);
 
 	if (!first || !dlki_watch_allows(h) ||
 	    first->own.side != DLK_EXCLUSIVE || first->terms || first->beside ||

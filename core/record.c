@@ -46,6 +46,7 @@ struct dlki_record *dlki_record_new(struct dlock_client *c, enum dlk_kind kind,
 	record->limit = limit;
 	memcpy(record->name, name, size);
 	dlki_name_key(kind, name, record->key);
+	TAILQ_INIT(&record->parked);
 	return record;
 }
 

@@ -7,10 +7,13 @@
 #ifndef DLOCK_CORE_RECORD_H
 #define DLOCK_CORE_RECORD_H
 
+#include <sys/queue.h>
+
 #include "core/client.h"
 #include "core/name.h"
 
-struct dlki_claim;
+LIST_HEAD(dlki_claim_list, dlki_claim);
+TAILQ_HEAD(dlki_parked, dlki_claim);
 
 struct dlki_record {
 	struct dlock_client *client;
@@ -18,12 +21,12 @@ struct dlki_record {
 	enum dlk_kind kind;
 	uint32_t limit;               /* of a semaphore, else 0 */
 	uint64_t refs;                /* under mu: handles and claims */
-	struct dlki_claim *held;      /* under mu: HELD, or LOST and not
+	struct dlki_claim_list held;  /* under mu: HELD, or LOST and not
 				       * released */
-	struct dlki_claim *cleanups;  /* under mu: see cleanup.h */
+	struct dlki_claim_list cleanups; /* under mu: see cleanup.h */
 	struct dlki_claim *kept;      /* under mu: the KEPT claim, also among
 				       * the clean-ups */
-	struct dlki_claim *parked, *parked_last; /* under mu: see parked.h */
+	struct dlki_parked parked;    /* under mu: see parked.h */
 	struct dlki_claim *parked_near; /* under mu: the claim ahead of the
 					 * last removed, or NULL */
 	dlk_time crowded_until;       /* under mu: see watch.h */

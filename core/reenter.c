@@ -30,11 +30,11 @@ struct dlki_claim *dlki_claim_of_thread(const struct dlki_record *r,
 					enum dlk_mode side)
 {
 	uint64_t me = dlki_thread_serial();
-	struct dlki_claim *claim = r->held;
+	struct dlki_claim *claim = LIST_FIRST(&r->held);
 
 	while (claim &&
 	       (claim->thread != me || (claim->beside && side == DLK_SHARED)))
-		claim = claim->next;
+		claim = LIST_NEXT(claim, in_list);
 	return claim;
 }
 

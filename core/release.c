@@ -82,8 +82,8 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 static int may_send(const struct dlki_claim *claim)
 {
 	return claim->client->sends_releases &&
-	       claim->residue.is == DLKI_STANDS && !claim->record->cleanups &&
-	       !claim->downgraded;
+	       claim->residue.is == DLKI_STANDS &&
+	       LIST_EMPTY(&claim->record->cleanups) && !claim->downgraded;
 }
 
 /* If the answer has not come by then, the renewer asks for the answer. */
@@ -227,7 +227,7 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 		c->stats.released++;
 		return 0;
 	}
-	dlki_claim_unlist(claim);
+	LIST_REMOVE(claim, in_list);
 	if (claim->state == DLKI_LOST) {
 		rc = dlki_claim_fail_lost(claim, err);
 		dlki_claim_end_lost(claim);

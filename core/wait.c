@@ -85,7 +85,7 @@ static int need_cond(struct dlki_claim *claim, struct dlk_error *err)
 
 static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 {
-	dlki_claim_list(claim, &lock->waits);
+	LIST_INSERT_HEAD(&lock->waits, claim, in_list);
 	dlki_parked_add(claim);
 	dlki_claim_move(claim, DLKI_PARKED);
 	claim->client->stats.waiters++;
@@ -93,7 +93,7 @@ static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 
 void dlki_wait_end(struct dlki_claim *claim)
 {
-	dlki_claim_unlist(claim);
+	LIST_REMOVE(claim, in_list);
 	dlki_parked_remove(claim);
 	dlki_claim_move(claim, DLKI_ASKING);
 	claim->client->stats.waiters--;

@@ -192,7 +192,9 @@ int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
 
 void dlki_watch_revoke(struct dlki_record *r)
 {
-	for (struct dlki_claim *h = r->held; h; h = h->next)
+	struct dlki_claim *h;
+
+	LIST_FOREACH(h, &r->held, in_list)
 		dlki_watch_tell(h);
 	if (r->kept)
 		dlki_claim_unkeep(r->kept);

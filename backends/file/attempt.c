@@ -195,7 +195,7 @@ static void start_waiting(struct file_ticket *t)
 	if (t->waits)
 		return;
 	t->waits = 1;
-	dlki_file_list_append(dlki_file_waiting(t), t);
+	TAILQ_INSERT_TAIL(dlki_file_waiting(t), t, in_list);
 	if (!t->waiter_slot)
 		dlki_file_waiter_slot_lock(t);
 }
@@ -302,7 +302,7 @@ static enum file_outcome try_name(struct file_ticket *t, struct dlk_error *err)
 		o = FILE_REPLACED;
 	if (o == FILE_GRANTED) {
 		dlki_file_stop_waiting(t);
-		dlki_file_list_add(&n->holding, t);
+		TAILQ_INSERT_HEAD(&n->holding, t, in_list);
 		/* At the grant this session did not listen for
 		 * announcements. */
 		if (!(n->notify.listens_for & FILE_ANNOUNCEMENT))

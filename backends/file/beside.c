@@ -12,10 +12,10 @@
 struct file_ticket *dlki_file_beside_find(const struct file_ticket *t)
 {
 	const char *owner = t->base.request.beside;
-	struct file_ticket *r = owner ? t->name->holding.head : NULL;
+	struct file_ticket *r = owner ? TAILQ_FIRST(&t->name->holding) : NULL;
 
 	while (r && strcmp(r->base.request.owner, owner) != 0)
-		r = r->next;
+		r = TAILQ_NEXT(r, in_list);
 	return r;
 }
 
@@ -42,10 +42,10 @@ void dlki_file_beside_share(struct file_ticket *t, const struct file_ticket *r)
 /* Find the upgrade beside the reader, or NULL. */
 static struct file_ticket *find_upgrade(const struct file_ticket *reader)
 {
-	struct file_ticket *w = reader->name->holding.head;
+	struct file_ticket *w = TAILQ_FIRST(&reader->name->holding);
 
 	while (w && w->beside != reader)
-		w = w->next;
+		w = TAILQ_NEXT(w, in_list);
 	return w;
 }
 

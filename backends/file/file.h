@@ -29,6 +29,7 @@
 
 #include <dlock/backend.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "backends/file/change.h"
 #include "backends/file/inotify.h"
@@ -88,7 +89,7 @@ struct file_ticket {
 	unsigned int round;       /* the last round that woke the ticket */
 	uint64_t seen;            /* the state's seq when last busy */
 	dlk_time idle_gate;       /* since when the gate is shut for nothing */
-	struct file_ticket *prev, *next;
+	TAILQ_ENTRY(file_ticket) in_list; /* of the name */
 };
 
 static inline struct file_session *file_session(struct dlk_session *s)

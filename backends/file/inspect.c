@@ -91,8 +91,8 @@ static uint64_t own_token(struct file_session *s, const char *key)
 	if (!n)
 		return 0;
 	pthread_mutex_lock(&n->mu);
-	if (dlki_file_name_excludes(n) && !n->holding.head->watched)
-		token = n->holding.head->base.token;
+	if (dlki_file_name_excludes(n) && !TAILQ_FIRST(&n->holding)->watched)
+		token = TAILQ_FIRST(&n->holding)->base.token;
 	pthread_mutex_unlock(&n->mu);
 	dlki_file_name_put(n);
 	return token;

@@ -11,29 +11,6 @@
 #include "backends/file/inotify.h"
 #include "backends/file/table.h"
 
-void dlki_file_list_add(struct file_list *l, struct file_ticket *t)
-{
-	t->prev = NULL;
-	t->next = l->head;
-	*(l->head ? &l->head->prev : &l->tail) = t;
-	l->head = t;
-}
-
-void dlki_file_list_append(struct file_list *l, struct file_ticket *t)
-{
-	t->next = NULL;
-	t->prev = l->tail;
-	*(l->tail ? &l->tail->next : &l->head) = t;
-	l->tail = t;
-}
-
-void dlki_file_list_del(struct file_list *l, struct file_ticket *t)
-{
-	*(t->prev ? &t->prev->next : &l->head) = t->next;
-	*(t->next ? &t->next->prev : &l->tail) = t->prev;
-	t->prev = t->next = NULL;
-}
-
 struct file_list *dlki_file_waiting(struct file_ticket *t)
 {
 	const struct dlk_request *c = &t->base.request;
@@ -44,7 +21,7 @@ struct file_list *dlki_file_waiting(struct file_ticket *t)
 
 int dlki_file_name_excludes(const struct file_name *n)
 {
-	const struct file_ticket *t = n->holding.head;
+	const struct file_ticket *t = TAILQ_FIRST(&n->holding);
 
 	return t && t->base.request.mode == DLK_EXCLUSIVE;
 }
@@ -150,11 +127,11 @@ void dlki_file_name_stale(struct file_name *n)
 	pthread_mutex_unlock(&s->mu);
 	while (n->n_fds)
 		dlki_file_fds_close(n->fds[--n->n_fds]);
-	for (t = n->holding.head; t; t = t->next)
+	TAILQ_FOREACH(t, &n->holding, in_list)
 		dlk_lost(&s->base, t->base.id,
 			 "the lock file was removed or replaced");
-	for (t = n->writers.head; t; t = t->next)
+	TAILQ_FOREACH(t, &n->writers, in_list)
 		dlk_wake(&s->base, t->base.id);
-	for (t = n->waiting.head; t; t = t->next)
+	TAILQ_FOREACH(t, &n->waiting, in_list)
 		dlk_wake(&s->base, t->base.id);
 }

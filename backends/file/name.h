@@ -8,6 +8,7 @@
 #define DLOCK_BACKENDS_FILE_NAME_H
 
 #include <dlock/backend.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "backends/file/change.h"
@@ -19,9 +20,7 @@
 struct file_session;
 struct file_ticket;
 
-struct file_list {
-	struct file_ticket *head, *tail;
-};
+TAILQ_HEAD(file_list, file_ticket);
 
 /*
  * Under session->mu: refs, sweep and the links.  Under either mutex to read and
@@ -37,7 +36,7 @@ struct file_name {
 	unsigned int refs;
 	uint64_t sweep;           /* the last sweep over this name */
 	struct file_name *by_key, *by_wd;  /* next in their buckets */
-	struct file_name *idle_prev, *idle_next;
+	TAILQ_ENTRY(file_name) in_idle;
 
 	pthread_mutex_t mu;
 	int opened;               /* dev and ino are known */
@@ -88,15 +87,10 @@ int dlki_file_name_excludes(const struct file_name *n);
 /* Does a ticket of this session wait? */
 static inline int dlki_file_name_awaited(const struct file_name *n)
 {
-	return n->writers.head || n->waiting.head;
+	return !TAILQ_EMPTY(&n->writers) || !TAILQ_EMPTY(&n->waiting);
 }
 
 /* Return the list for this ticket while it waits. */
 struct file_list *dlki_file_waiting(struct file_ticket *t);
-
-/* Add at the head or at the tail, and remove. */
-void dlki_file_list_add(struct file_list *l, struct file_ticket *t);
-void dlki_file_list_append(struct file_list *l, struct file_ticket *t);
-void dlki_file_list_del(struct file_list *l, struct file_ticket *t);
 
 #endif

@@ -28,15 +28,16 @@ static uint64_t id_in_round(struct file_ticket *t, unsigned int round)
 static unsigned int next_waiters(struct file_name *n, unsigned int round,
 				 uint64_t id[CHUNK])
 {
-	struct file_ticket *t = n->writers.head;
+	struct file_ticket *t = TAILQ_FIRST(&n->writers);
 	unsigned int count = 0;
 
 	if (t && t->round != round)
 		id[count++] = id_in_round(t, round);
-	while (count < CHUNK && (t = n->waiting.head) && t->round != round) {
+	while (count < CHUNK && (t = TAILQ_FIRST(&n->waiting)) &&
+	       t->round != round) {
 		id[count++] = id_in_round(t, round);
-		dlki_file_list_del(&n->waiting, t);
-		dlki_file_list_append(&n->waiting, t);
+		TAILQ_REMOVE(&n->waiting, t, in_list);
+		TAILQ_INSERT_TAIL(&n->waiting, t, in_list);
 	}
 	return count;
 }
@@ -191,7 +192,7 @@ static int on_announcement(struct file_name *n)
  * themselves to a writer of this session. */
 static uint64_t wanted_claim(const struct file_name *n)
 {
-	const struct file_ticket *t = n->holding.head;
+	const struct file_ticket *t = TAILQ_FIRST(&n->holding);
 
 	return t && t->watched ? t->base.id : 0;
 }
@@ -200,10 +201,10 @@ static uint64_t wanted_claim(const struct file_name *n)
  * hear of a revoke, once. */
 static unsigned int next_revocable(struct file_name *n, uint64_t id[CHUNK])
 {
+	struct file_ticket *t = TAILQ_FIRST(&n->holding);
 	unsigned int count = 0;
 
-	for (struct file_ticket *t = n->holding.head; t && count < CHUNK;
-	     t = t->next) {
+	for (; t && count < CHUNK; t = TAILQ_NEXT(t, in_list)) {
 		if (!t->revocable)
 			continue;
 		t->revocable = 0;

@@ -22,7 +22,7 @@ void dlki_file_stop_waiting(struct file_ticket *t)
 	if (!t->waits)
 		return;
 	t->waits = 0;
-	dlki_file_list_del(dlki_file_waiting(t), t);
+	TAILQ_REMOVE(dlki_file_waiting(t), t, in_list);
 }
 
 int dlki_file_give_up(struct file_ticket *t)
@@ -31,12 +31,13 @@ int dlki_file_give_up(struct file_ticket *t)
 	int fd = t->fd;
 
 	/* The writer was woken for all writers, perhaps. */
-	t->wake = t->waits && t == n->writers.head && t->next;
+	t->wake = t->waits && t == TAILQ_FIRST(&n->writers) &&
+		  TAILQ_NEXT(t, in_list);
 	dlki_file_stop_waiting(t);
 	if (t->owns == FILE_OWNS_NOTHING)
 		return -1;
 	if (t->owns == FILE_OWNS_LOCK)
-		dlki_file_list_del(&n->holding, t);
+		TAILQ_REMOVE(&n->holding, t, in_list);
 	if (t->owns == FILE_OWNS_LOCK && dlki_file_beside_end(t))
 		return -1;
 	if (t->watched)

@@ -94,6 +94,9 @@ static struct file_name *name_new(struct file_session *s, const char *key,
 	path[dir] = '/';
 	memcpy(path + dir + 1, s->prefix, prefix);
 	memcpy(path + dir + 1 + prefix, key, len);
+	TAILQ_INIT(&n->writers);
+	TAILQ_INIT(&n->waiting);
+	TAILQ_INIT(&n->holding);
 	n->session = s;
 	n->path = path;
 	n->file = path + dir + 1;
@@ -115,27 +118,13 @@ static void name_free(struct file_name *n)
 
 static void idle_remove(struct file_table *t, struct file_name *n)
 {
-	if (n->idle_prev)
-		n->idle_prev->idle_next = n->idle_next;
-	else
-		t->idle_first = n->idle_next;
-	if (n->idle_next)
-		n->idle_next->idle_prev = n->idle_prev;
-	else
-		t->idle_last = n->idle_prev;
-	n->idle_prev = n->idle_next = NULL;
+	TAILQ_REMOVE(&t->idle, n, in_idle);
 	t->n_idle--;
 }
 
 static void idle_append(struct file_table *t, struct file_name *n)
 {
-	n->idle_prev = t->idle_last;
-	n->idle_next = NULL;
-	if (t->idle_last)
-		t->idle_last->idle_next = n;
-	else
-		t->idle_first = n;
-	t->idle_last = n;
+	TAILQ_INSERT_TAIL(&t->idle, n, in_idle);
 	t->n_idle++;
 }
 
@@ -216,7 +205,7 @@ struct file_name *dlki_file_name_get(struct file_session *s, const char *key)
  * the name without the mutex. */
 static struct file_name *idle_pop(struct file_session *s)
 {
-	struct file_name *n = s->table.idle_first;
+	struct file_name *n = TAILQ_FIRST(&s->table.idle);
 
 	if (!n)
 		return NULL;
@@ -324,6 +313,7 @@ struct file_name *dlki_file_name_next(struct file_session *s,
 
 int dlki_file_table_init(struct file_session *s)
 {
+	TAILQ_INIT(&s->table.idle);
 	return allocate_buckets(&s->table, 64);
 }
 

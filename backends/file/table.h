@@ -7,6 +7,7 @@
 
 #include <dlock/backend.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 
 #define FILE_IDLE_NAMES 32 /* kept open per session */
@@ -20,7 +21,7 @@ struct file_table {
 	size_t n_buckets, n_names;
 	uint64_t sweep;           /* number of the last sweep */
 	size_t sweep_bucket, sweep_buckets;
-	struct file_name *idle_first, *idle_last;
+	TAILQ_HEAD(, file_name) idle;
 	unsigned int n_idle;
 	_Atomic(struct file_name *) parked; /* with a reference */
 };

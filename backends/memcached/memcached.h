@@ -18,6 +18,8 @@
 #ifndef DLOCK_MEMCACHED_H
 #define DLOCK_MEMCACHED_H
 
+#include <sys/queue.h>
+
 #include "backends/memcached/pool/digest.h"
 #include "backends/memcached/protocol/store.h"
 #include "core/loop/call.h"
@@ -28,7 +30,7 @@ struct memc_ticket {
 	struct memc_asked asked;      /* the protocol's */
 	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
 	int granted;                  /* since then no release was asked for */
-	struct memc_ticket *next, **link; /* in `watched`; link NULL: no */
+	LIST_ENTRY(memc_ticket) in_watched; /* le_prev NULL: not there */
 };
 
 /* One of the session's servers. */
@@ -43,7 +45,7 @@ struct memc_server {
 	struct memc_given given;
 
 	/* Under the engine's mutex. */
-	struct memc_ticket *watched; /* the server may tell of a wish */
+	LIST_HEAD(, memc_ticket) watched; /* the server may tell of a wish */
 };
 
 struct memc_session {

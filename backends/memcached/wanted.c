@@ -6,34 +6,24 @@
 
 static void watch(struct memc_ticket *t)
 {
-	struct memc_server *s = t->server;
-
-	if (t->link)
-		return;
-	t->next = s->watched;
-	t->link = &s->watched;
-	if (t->next)
-		t->next->link = &t->next;
-	s->watched = t;
+	if (!t->in_watched.le_prev)
+		LIST_INSERT_HEAD(&t->server->watched, t, in_watched);
 }
 
 void dlki_memc_unwatch(struct memc_ticket *t)
 {
-	if (!t->link)
-		return;
-	*t->link = t->next;
-	if (t->next)
-		t->next->link = t->link;
-	t->link = NULL;
+	if (t->in_watched.le_prev)
+		LIST_REMOVE(t, in_watched);
+	t->in_watched.le_prev = NULL;
 }
 
 struct memc_ticket *dlki_memc_watched(const struct memc_server *s,
 				      const char *owner)
 {
-	struct memc_ticket *t = s->watched;
+	struct memc_ticket *t = LIST_FIRST(&s->watched);
 
 	while (t && strcmp(t->base.request.owner, owner) != 0)
-		t = t->next;
+		t = LIST_NEXT(t, in_watched);
 	return t;
 }
 

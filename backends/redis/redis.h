@@ -16,15 +16,14 @@
 #ifndef DLOCK_REDIS_H
 #define DLOCK_REDIS_H
 
+#include <sys/queue.h>
+
 #include "core/base/blocks.h"
 #include "core/loop/call.h"
 
 struct redis_ticket;
 
-/* A list of tickets, linked through themselves. */
-struct redis_place {
-	struct redis_ticket *next, **link; /* link NULL: not listed */
-};
+LIST_HEAD(redis_bucket, redis_ticket);
 
 /* An op of a ticket, from the preparation until the caller has read the
  * outcome: on the stack of the caller, or a block of the session's. */
@@ -46,7 +45,8 @@ struct redis_ticket {
 	dlk_time lease_heard;
 
 	/* See waiters.h. */
-	struct redis_place waiter, watcher;
+	LIST_ENTRY(redis_ticket) in_waiters, in_watchers; /* le_prev NULL: not
+					* there */
 	uint64_t attempt;          /* the number of the last */
 	dlk_time sent;             /* the time of that write; 0: never */
 	uint64_t busy_clock_us;    /* the server's clock at BUSY, or 0 */
@@ -70,8 +70,8 @@ struct redis_session {
 	struct dlki_blocks ops;
 	uint64_t attempts;           /* so far */
 	unsigned int unheard;        /* outages of the ear since it was up */
-	struct redis_ticket *waiters[RD_BUCKETS];  /* by attempt */
-	struct redis_ticket *watchers[RD_BUCKETS]; /* by owner */
+	struct redis_bucket waiters[RD_BUCKETS];  /* by attempt */
+	struct redis_bucket watchers[RD_BUCKETS]; /* by owner */
 };
 
 static inline struct redis_session *dlki_redis_session(struct dlk_session *s)

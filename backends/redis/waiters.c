@@ -1,41 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/waiters.h"
 
-#include <stddef.h>
 #include <string.h>
-
-static void forget(struct redis_place *p, size_t offset)
-{
-	if (!p->link)
-		return;
-	*p->link = p->next;
-	if (p->next)
-		((struct redis_place *)((char *)p->next + offset))->link =
-			p->link;
-	p->link = NULL;
-}
-
-static void list(struct redis_ticket **head, struct redis_ticket *t,
-		 size_t offset)
-{
-	struct redis_place *p = (struct redis_place *)((char *)t + offset);
-
-	p->next = *head;
-	p->link = head;
-	if (p->next)
-		((struct redis_place *)((char *)p->next + offset))->link =
-			&p->next;
-	*head = t;
-}
 
 /* ---- Waiters ------------------------------------------------------------- */
 
-#define WAITER offsetof(struct redis_ticket, waiter)
-#define WATCHER offsetof(struct redis_ticket, watcher)
-
 void dlki_redis_waiter_forget(struct redis_ticket *t)
 {
-	forget(&t->waiter, WAITER);
+	if (t->in_waiters.le_prev)
+		LIST_REMOVE(t, in_waiters);
+	t->in_waiters.le_prev = NULL;
 	t->pushed.token = 0;
 }
 
@@ -47,16 +21,16 @@ void dlki_redis_waiter_attempt(struct redis_ticket *t)
 	t->attempt = ++s->attempts;
 	t->sent = 0;
 	t->busy_clock_us = 0;
-	list(&s->waiters[t->attempt % RD_BUCKETS], t, WAITER);
+	LIST_INSERT_HEAD(&s->waiters[t->attempt % RD_BUCKETS], t, in_waiters);
 }
 
 struct redis_ticket *dlki_redis_waiter_find(const struct redis_session *s,
 					    uint64_t attempt)
 {
-	struct redis_ticket *t = s->waiters[attempt % RD_BUCKETS];
+	struct redis_ticket *t = LIST_FIRST(&s->waiters[attempt % RD_BUCKETS]);
 
 	while (t && t->attempt != attempt)
-		t = t->waiter.next;
+		t = LIST_NEXT(t, in_waiters);
 	return t;
 }
 
@@ -98,9 +72,9 @@ int dlki_redis_waiter_take(struct redis_ticket *t)
 void dlki_redis_waiters_void(struct redis_session *s)
 {
 	for (size_t i = 0; i < RD_BUCKETS; i++) {
-		struct redis_ticket *t = s->waiters[i];
+		struct redis_ticket *t;
 
-		for (; t; t = t->waiter.next)
+		LIST_FOREACH(t, &s->waiters[i], in_waiters)
 			t->pushed.token = 0;
 	}
 }
@@ -113,11 +87,11 @@ static int asks_in(const struct redis_ticket *t, enum dlki_op_state state)
 void dlki_redis_waiters_wake(struct redis_session *s)
 {
 	for (size_t i = 0; i < RD_BUCKETS; i++) {
-		const struct redis_ticket *t = s->waiters[i];
+		const struct redis_ticket *t;
 
-		for (; t; t = t->waiter.next)
+		LIST_FOREACH(t, &s->waiters[i], in_waiters)
 			dlk_wake(&s->base, t->base.id);
-		for (t = s->watchers[i]; t; t = t->watcher.next) {
+		LIST_FOREACH(t, &s->watchers[i], in_watchers) {
 			if (t->watched || asks_in(t, DLKI_OP_FLIGHT))
 				dlk_wanted(&s->base, t->base.id);
 		}
@@ -140,23 +114,25 @@ void dlki_redis_watcher_add(struct redis_ticket *t)
 {
 	struct redis_session *s = dlki_redis_session(t->base.session);
 
-	if (!t->watcher.link)
-		list(&s->watchers[bucket_of(t->base.request.owner)], t,
-		     WATCHER);
+	if (!t->in_watchers.le_prev)
+		LIST_INSERT_HEAD(&s->watchers[bucket_of(t->base.request.owner)],
+				 t, in_watchers);
 }
 
 void dlki_redis_watcher_forget(struct redis_ticket *t)
 {
 	t->watched = 0;
-	forget(&t->watcher, WATCHER);
+	if (t->in_watchers.le_prev)
+		LIST_REMOVE(t, in_watchers);
+	t->in_watchers.le_prev = NULL;
 }
 
 void dlki_redis_watchers_deaf(struct redis_session *s)
 {
 	for (size_t i = 0; i < RD_BUCKETS; i++) {
-		struct redis_ticket *t = s->watchers[i];
+		struct redis_ticket *t;
 
-		for (; t; t = t->watcher.next) {
+		LIST_FOREACH(t, &s->watchers[i], in_watchers) {
 			if (asks_in(t, DLKI_OP_HELD))
 				dlki_cancel(s->loop.engine, &t->ask->call.base);
 		}
@@ -166,9 +142,9 @@ void dlki_redis_watchers_deaf(struct redis_session *s)
 struct redis_ticket *dlki_redis_watcher_find(const struct redis_session *s,
 					     const char *owner)
 {
-	struct redis_ticket *t = s->watchers[bucket_of(owner)];
+	struct redis_ticket *t = LIST_FIRST(&s->watchers[bucket_of(owner)]);
 
 	while (t && strcmp(t->base.request.owner, owner) != 0)
-		t = t->watcher.next;
+		t = LIST_NEXT(t, in_watchers);
 	return t;
 }

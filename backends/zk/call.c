@@ -57,14 +57,10 @@ static struct zk_call *call_sent(struct zk_call *call, int rc)
 		call->done = 1;
 		return call;
 	}
-	if (!c->calls)
+	if (LIST_EMPTY(&c->calls))
 		c->silent_since = call->sent;
 	call->refs++;
-	call->next = c->calls;
-	call->prev = &c->calls;
-	if (call->next)
-		call->next->prev = &call->next;
-	c->calls = call;
+	LIST_INSERT_HEAD(&c->calls, call, in_calls);
 	call->sending = 1;
 	dlki_zk_drive_refresh(c->session);
 	call->sending = 0;
@@ -95,9 +91,7 @@ static void call_finish(struct zk_session *s, struct zk_call *call, int rc)
 		dlki_zk_lease_answered(s, call, passed, agreed);
 		tell_core(s, call);
 	}
-	*call->prev = call->next;
-	if (call->next)
-		call->next->prev = call->prev;
+	LIST_REMOVE(call, in_calls);
 	call->conn = NULL;
 	if (call->wait && --call->wait->left == 0)
 		dlki_zk_drive_done(s, call->wait);

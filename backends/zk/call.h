@@ -7,6 +7,8 @@
 #ifndef DLOCK_BACKENDS_ZK_CALL_H
 #define DLOCK_BACKENDS_ZK_CALL_H
 
+#include <sys/queue.h>
+
 #include "backends/zk/client.h"
 #include "backends/zk/reply.h"
 #include "backends/zk/zk.h"
@@ -24,7 +26,7 @@ typedef void zk_then(struct zk_session *s, struct zk_call *call);
  */
 struct zk_call {
 	struct zk_conn *conn;
-	struct zk_call *next, **prev; /* in conn->calls */
+	LIST_ENTRY(zk_call) in_calls; /* the connection's */
 	struct zk_reply_wait *wait;   /* of the waiting thread, or NULL */
 	zk_then *then;          /* or NULL; not for the answer of a server left
 				 * before, nor for a failure to send: the sender

@@ -220,8 +220,8 @@ void dlki_zk_conn_close(struct zk_conn *c)
 	c->closing = 1;
 	zookeeper_close(c->zh);
 	pthread_mutex_lock(&s->mu);
-	while (c->calls)
-		dlki_zk_abandon(s, c->calls);
+	while (!LIST_EMPTY(&c->calls))
+		dlki_zk_abandon(s, LIST_FIRST(&c->calls));
 	pthread_mutex_unlock(&s->mu);
 	explicit_bzero(c, sizeof(*c));
 	free(c);

@@ -6,6 +6,8 @@
 #ifndef DLOCK_BACKENDS_ZK_CONN_H
 #define DLOCK_BACKENDS_ZK_CONN_H
 
+#include <sys/queue.h>
+
 #include "backends/zk/client.h"
 #include "backends/zk/zk.h"
 
@@ -38,7 +40,7 @@ struct zk_conn {
 	dlk_time begun;        /* when the handle was made */
 	dlk_time silent_since; /* the last answer, or the first request after
 				* the last answer */
-	struct zk_call *calls; /* not yet answered; call.c's */
+	LIST_HEAD(, zk_call) calls; /* not yet answered; call.c's */
 };
 
 /* Make a handle that begins or continues a session.  NULL if the library

@@ -126,10 +126,10 @@ static struct zk_call *list(struct zk_session *s, struct zk_directory *d)
 /* Is a request of ours under way to make or delete a node there? */
 static int is_changing(const struct zk_session *s, const struct zk_directory *d)
 {
+	const struct zk_call *c = s->conn ? LIST_FIRST(&s->conn->calls) : NULL;
 	size_t len = strlen(d->path);
 
-	for (const struct zk_call *c = s->conn ? s->conn->calls : NULL; c;
-	     c = c->next) {
+	for (; c; c = LIST_NEXT(c, in_calls)) {
 		if (c->write && strncmp(c->path, d->path, len) == 0 &&
 		    c->path[len] == '/')
 			return 1;

@@ -64,7 +64,7 @@ dlk_time dlki_zk_move_due(struct zk_session *s)
 		return pause_end(s, c);
 	if (c->state == ZK_DOWN)
 		return connect_end(s, c);
-	if (c->state == ZK_UP && c->calls && s->hosts.n > 1)
+	if (c->state == ZK_UP && !LIST_EMPTY(&c->calls) && s->hosts.n > 1)
 		return c->silent_since + s->hosts.patience_ns;
 	return DLK_FOREVER;
 }

@@ -24,7 +24,7 @@ enum watch_state {
 };
 
 struct zk_watch {
-	struct zk_watcher *first;
+	LIST_HEAD(, zk_watcher) watchers;
 	enum watch_state state;
 	int own;         /* of a node of ours, gone with the node */
 	int of_revokes;  /* of a node that is not there */
@@ -88,18 +88,18 @@ static void tell_watcher(struct zk_session *s, struct zk_watcher *w,
 static void fire_watch(struct zk_session *s, struct zk_watch *watch,
 		       enum zk_fired fired)
 {
-	while (watch->first)
-		tell_watcher(s, watch->first, fired);
+	while (!LIST_EMPTY(&watch->watchers))
+		tell_watcher(s, LIST_FIRST(&watch->watchers), fired);
 	forget_watch(s, watch);
 }
 
 /* The node changed before the watch was set. */
 static void tell_outdated(struct zk_session *s, struct zk_watch *watch)
 {
-	struct zk_watcher *next;
+	struct zk_watcher *w = LIST_FIRST(&watch->watchers), *next;
 
-	for (struct zk_watcher *w = watch->first; w; w = next) {
-		next = w->next;
+	for (; w; w = next) {
+		next = LIST_NEXT(w, in_watch);
 		if (w->version >= 0 && w->version != watch->version)
 			tell_watcher(s, w, ZK_CHANGED);
 	}
@@ -135,7 +135,7 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 			   call->rc == ZNONODE ? ZK_GONE :
 			   call->rc == ZNOAUTH ? ZK_HIDDEN :
 						 ZK_CHANGED);
-	} else if (!watch->first) {
+	} else if (LIST_EMPTY(&watch->watchers)) {
 		if (!watch->own)
 			dlki_zk_unwatch_path(s, watch->path);
 		forget_watch(s, watch);
@@ -161,7 +161,7 @@ static int link_watch(struct zk_session *s, struct zk_watcher *w)
 	w->watch = *at;
 	w->watch->own |= w->own;
 	w->watch->of_revokes = w->of_revokes;
-	dlki_zk_watcher_link(w, &w->watch->first);
+	LIST_INSERT_HEAD(&w->watch->watchers, w, in_watch);
 	return *at == watch;
 }
 
@@ -256,16 +256,18 @@ struct zk_call *dlki_zk_revokes_watch(struct zk_session *s, struct zk_ticket *t)
 struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path)
 {
 	const struct zk_watch *watch = find_watch(s, path);
-	struct zk_watcher *w = watch ? watch->first : NULL;
+	struct zk_watcher *w = watch ? LIST_FIRST(&watch->watchers) : NULL;
 
 	while (w && !w->own)
-		w = w->next;
+		w = LIST_NEXT(w, in_watch);
 	return w;
 }
 
 void dlki_zk_waiters_settle(struct zk_session *s, uint64_t over, uint64_t used)
 {
-	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
+	struct zk_watcher *w;
+
+	LIST_FOREACH(w, &s->watchers.all, in_all) {
 		if (w->over != over)
 			continue;
 		w->over = 0;
@@ -281,9 +283,9 @@ int dlki_zk_watch_stands(const struct zk_watcher *w)
 
 dlk_time dlki_zk_watches_set_deferred(struct zk_session *s)
 {
-	while (s->watchers.deferred) {
-		struct zk_watcher *w = s->watchers.deferred;
+	struct zk_watcher *w;
 
+	while ((w = TAILQ_FIRST(&s->watchers.deferred))) {
 		if (w->due > dlk_now())
 			return w->due;
 		dlki_zk_watcher_undefer(s, w);
@@ -300,12 +302,10 @@ void dlki_zk_unwatch(struct zk_session *s, struct zk_watcher *w)
 
 	if (!w)
 		return;
-	if (w->own && !watch && w->prev)
-		dlki_zk_watcher_undefer(s, w);
-	else
-		dlki_zk_watcher_unlink(w);
+	dlki_zk_watcher_undefer(s, w);
+	dlki_zk_watcher_unlink(w);
 	w->watch = NULL; /* the connection may go meanwhile: watches_down() */
-	if (watch && !watch->first && watch->state != ASKED) {
+	if (watch && LIST_EMPTY(&watch->watchers) && watch->state != ASKED) {
 		int is_set = watch->state == SET;
 
 		forget_watch(s, watch);
@@ -330,7 +330,9 @@ void dlki_zk_unwatch_ahead(struct zk_session *s, struct zk_ticket *t)
 /* Revokes of others are unknown from now on. */
 void dlki_zk_watches_down(struct zk_session *s)
 {
-	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
+	struct zk_watcher *w;
+
+	LIST_FOREACH(w, &s->watchers.all, in_all) {
 		if (w->watch && w->of_revokes)
 			fire_watch(s, w->watch, ZK_CHANGED);
 		else if (w->watch && w->watch->state == SET)
@@ -340,7 +342,9 @@ void dlki_zk_watches_down(struct zk_session *s)
 
 void dlki_zk_watches_up(struct zk_session *s)
 {
-	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
+	struct zk_watcher *w;
+
+	LIST_FOREACH(w, &s->watchers.all, in_all) {
 		struct zk_watch *watch = w->watch;
 
 		if (!watch || watch->state != DROPPED)
@@ -357,6 +361,6 @@ void dlki_zk_watches_over(struct zk_session *s)
 	while (s->watches.by_path)
 		fire_watch(s, *(struct zk_watch **)s->watches.by_path,
 			   ZK_CHANGED);
-	while (s->watchers.deferred)
-		dlki_zk_watcher_undefer(s, s->watchers.deferred);
+	while (!TAILQ_EMPTY(&s->watchers.deferred))
+		dlki_zk_watcher_undefer(s, TAILQ_FIRST(&s->watchers.deferred));
 }

@@ -8,23 +8,11 @@
 
 #define DEFER_NS (20 * DLK_MS)
 
-void dlki_zk_watcher_link(struct zk_watcher *w, struct zk_watcher **first)
-{
-	w->next = *first;
-	w->prev = first;
-	if (w->next)
-		w->next->prev = &w->next;
-	*first = w;
-}
-
 void dlki_zk_watcher_unlink(struct zk_watcher *w)
 {
-	if (!w->prev)
-		return;
-	*w->prev = w->next;
-	if (w->next)
-		w->next->prev = w->prev;
-	w->prev = NULL;
+	if (w->in_watch.le_prev)
+		LIST_REMOVE(w, in_watch);
+	w->in_watch.le_prev = NULL;
 }
 
 struct zk_watcher *dlki_zk_watcher_new(struct zk_session *s, uint64_t id,
@@ -39,19 +27,13 @@ struct zk_watcher *dlki_zk_watcher_new(struct zk_session *s, uint64_t id,
 	memcpy(w->path, path, size);
 	w->id = id;
 	w->version = -1;
-	w->all_next = s->watchers.all;
-	w->all_prev = &s->watchers.all;
-	if (w->all_next)
-		w->all_next->all_prev = &w->all_next;
-	s->watchers.all = w;
+	LIST_INSERT_HEAD(&s->watchers.all, w, in_all);
 	return w;
 }
 
 void dlki_zk_watcher_free(struct zk_watcher *w)
 {
-	*w->all_prev = w->all_next;
-	if (w->all_next)
-		w->all_next->all_prev = w->all_prev;
+	LIST_REMOVE(w, in_all);
 	free(w);
 }
 
@@ -61,31 +43,24 @@ void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w)
 {
 	w->due = dlk_now() + DEFER_NS;
 	w->fired = ZK_NOT_FIRED;
-	w->next = NULL;
-	w->prev = s->watchers.deferred_end;
-	*s->watchers.deferred_end = w;
-	s->watchers.deferred_end = &w->next;
+	TAILQ_INSERT_TAIL(&s->watchers.deferred, w, in_deferred);
 	dlki_zk_timer_set(s, w->due);
 }
 
 void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w)
 {
-	if (s->watchers.deferred_end == &w->next)
-		s->watchers.deferred_end = w->prev;
-	dlki_zk_watcher_unlink(w);
+	if (w->in_deferred.tqe_prev)
+		TAILQ_REMOVE(&s->watchers.deferred, w, in_deferred);
+	w->in_deferred.tqe_prev = NULL;
 }
 
 void dlki_zk_watchers_init(struct zk_session *s)
 {
-	s->watchers.deferred_end = &s->watchers.deferred;
+	TAILQ_INIT(&s->watchers.deferred);
 }
 
 void dlki_zk_watchers_free(struct zk_session *s)
 {
-	while (s->watchers.all) {
-		struct zk_watcher *w = s->watchers.all;
-
-		s->watchers.all = w->all_next;
-		free(w);
-	}
+	while (!LIST_EMPTY(&s->watchers.all))
+		dlki_zk_watcher_free(LIST_FIRST(&s->watchers.all));
 }

@@ -8,14 +8,18 @@
 
 #include "backends/zk/zk.h"
 
+#include <sys/queue.h>
+
 struct zk_watch;
 
 enum zk_fired { ZK_NOT_FIRED, ZK_CHANGED, ZK_GONE, ZK_HIDDEN };
 
 /* A ticket's interest in a node. */
 struct zk_watcher {
-	struct zk_watcher *all_next, **all_prev; /* in watchers.all */
-	struct zk_watcher *next, **prev; /* of the same watch, or deferred */
+	LIST_ENTRY(zk_watcher) in_all;   /* watchers.all */
+	LIST_ENTRY(zk_watcher) in_watch; /* of the same watch; le_prev NULL:
+					  * not in the list */
+	TAILQ_ENTRY(zk_watcher) in_deferred; /* likewise, with tqe_prev */
 	struct zk_watch *watch;          /* NULL: not set, or fired */
 	struct zk_watcher *more;         /* of the same ticket */
 	enum zk_fired fired;
@@ -36,8 +40,8 @@ struct zk_watcher {
 
 /* Written by watcher.c, with the session locked. */
 struct zk_watchers {
-	struct zk_watcher *all;
-	struct zk_watcher *deferred, **deferred_end; /* not set yet */
+	LIST_HEAD(, zk_watcher) all;
+	TAILQ_HEAD(, zk_watcher) deferred; /* not set yet */
 };
 
 void dlki_zk_watchers_init(struct zk_session *s);
@@ -48,11 +52,10 @@ struct zk_watcher *dlki_zk_watcher_new(struct zk_session *s, uint64_t id,
 				       const char *path);
 void dlki_zk_watcher_free(struct zk_watcher *w);
 
-/* Into the list of a watch; out of it. */
-void dlki_zk_watcher_link(struct zk_watcher *w, struct zk_watcher **first);
+/* Out of the list of the watch, if there. */
 void dlki_zk_watcher_unlink(struct zk_watcher *w);
 
-/* Have dlock-loop set the watch a little later; cancel the order. */
+/* Have dlock-loop set the watch a little later; cancel the order, if any. */
 void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w);
 void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w);
 

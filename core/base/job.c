@@ -16,7 +16,7 @@ struct dlki_workers {
 	unsigned int asleep, extra; /* threads; besides the first */
 	unsigned int waiting;       /* jobs in the queue */
 	int starting;               /* the newest is yet to take a job */
-	struct dlki_job *first, **last;
+	TAILQ_HEAD(, dlki_job) jobs;
 };
 
 static struct dlki_common *_Atomic current;
@@ -25,30 +25,20 @@ static struct dlki_common *_Atomic current;
 
 static void enqueue(struct dlki_workers *by, struct dlki_job *job)
 {
-	if (!by->first)
-		by->last = &by->first;
+	if (by->waiting++ == 0)
+		TAILQ_INIT(&by->jobs);
+	TAILQ_INSERT_TAIL(&by->jobs, job, in_queue);
 	job->posted = 1;
 	job->posted_at = dlk_now();
-	job->next = NULL;
-	*by->last = job;
-	by->last = &job->next;
-	by->waiting++;
 	if (by->asleep > 0)
 		pthread_cond_signal(&by->more);
 }
 
 static void dequeue(struct dlki_workers *by, struct dlki_job *job)
 {
-	struct dlki_job **at = &by->first;
-
-	while (*at && *at != job)
-		at = &(*at)->next;
-	if (!*at)
-		return;
-	*at = job->next;
+	TAILQ_REMOVE(&by->jobs, job, in_queue);
 	by->waiting--;
-	if (!*at)
-		by->last = at;
+	job->posted = 0;
 }
 
 static void rouse_all(struct dlki_common *base)
@@ -60,11 +50,10 @@ static void rouse_all(struct dlki_common *base)
 
 static void run_first(struct dlki_workers *by)
 {
-	struct dlki_job *job = by->first;
+	struct dlki_job *job = TAILQ_FIRST(&by->jobs);
 	int more;
 
 	dequeue(by, job);
-	job->posted = 0;
 	job->running = 1;
 	pthread_mutex_unlock(&by->base.mu);
 	more = job->run(job);
@@ -83,7 +72,7 @@ static void *worker_main(void *arg)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&by->base.mu);
 	while (!by->base.stop) {
-		if (by->first) {
+		if (by->waiting > 0) {
 			run_first(by);
 			continue;
 		}
@@ -103,7 +92,7 @@ static void *extra_main(void *arg)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&by->base.mu);
 	by->starting = 0;
-	while (by->first)
+	while (by->waiting > 0)
 		run_first(by);
 	by->extra--;
 	pthread_cond_broadcast(&by->base.changed);
@@ -171,7 +160,8 @@ void dlki_job_leave(struct dlki_job *job)
 		return;
 	pthread_mutex_lock(&by->base.mu);
 	atomic_store(&job->by, NULL);
-	dequeue(by, job);
+	if (job->posted && !job->running)
+		dequeue(by, job);
 	while (job->running || (by->base.users == 1 && by->extra > 0))
 		dlk_cond_wait(&by->base.changed, &by->base.mu, DLK_FOREVER);
 	dlki_common_leave(&by->base, rouse_all);

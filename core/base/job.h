@@ -12,6 +12,7 @@
 
 #include <dlock/backend.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #define DLKI_JOB_STUCK_NS (10 * DLK_MS)
 
@@ -24,7 +25,7 @@ struct dlki_job {
 	int (*run)(struct dlki_job *job);
 
 	struct dlki_workers *_Atomic by; /* NULL: the job has not joined */
-	struct dlki_job *next;           /* the rest: under a common mutex */
+	TAILQ_ENTRY(dlki_job) in_queue;  /* the rest: under a common mutex */
 	int posted;                      /* the job waits, or is to run again */
 	dlk_time posted_at;              /* ... since then */
 	int running;

@@ -84,7 +84,7 @@ dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd)
 void dlki_rousers_init(struct dlki_rousers *all)
 {
 	pthread_mutex_init(&all->mu, NULL);
-	all->first = NULL;
+	LIST_INIT(&all->all);
 }
 
 void dlki_rousers_destroy(struct dlki_rousers *all)
@@ -94,8 +94,10 @@ void dlki_rousers_destroy(struct dlki_rousers *all)
 
 void dlki_rousers_rouse(struct dlki_rousers *all)
 {
+	struct dlki_rouser *r;
+
 	pthread_mutex_lock(&all->mu);
-	for (struct dlki_rouser *r = all->first; r; r = r->next)
+	LIST_FOREACH(r, &all->all, in_all)
 		r->rouse(r);
 	pthread_mutex_unlock(&all->mu);
 }
@@ -106,11 +108,7 @@ void dlki_rouser_join(struct dlki_rouser *r)
 	if (!r->of)
 		return;
 	pthread_mutex_lock(&r->of->mu);
-	r->next = r->of->first;
-	r->link = &r->of->first;
-	if (r->next)
-		r->next->link = &r->next;
-	r->of->first = r;
+	LIST_INSERT_HEAD(&r->of->all, r, in_all);
 	pthread_mutex_unlock(&r->of->mu);
 }
 
@@ -119,9 +117,7 @@ void dlki_rouser_leave(struct dlki_rouser *r)
 	if (!r->of)
 		return;
 	pthread_mutex_lock(&r->of->mu);
-	*r->link = r->next;
-	if (r->next)
-		r->next->link = r->link;
+	LIST_REMOVE(r, in_all);
 	pthread_mutex_unlock(&r->of->mu);
 	r->of = NULL;
 }

@@ -21,19 +21,20 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 /* A place where calls sleep. */
 struct dlki_rouser {
 	/* Wake the threads whose patience was cancelled. */
 	void (*rouse)(struct dlki_rouser *r);
 	struct dlki_rousers *of; /* or NULL: in no list */
-	struct dlki_rouser *next, **link;
+	LIST_ENTRY(dlki_rouser) in_all;
 };
 
 /* The places where the calls of a client sleep. */
 struct dlki_rousers {
 	pthread_mutex_t mu;
-	struct dlki_rouser *first;
+	LIST_HEAD(, dlki_rouser) all;
 };
 
 struct dlki_patience {

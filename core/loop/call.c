@@ -95,14 +95,6 @@ static void note_failure(struct dlki_opcall *c, const struct dlki_op *base)
 		dlki_nomem(&c->failed);
 }
 
-static void leave(struct dlki_opcall_op *op)
-{
-	*op->link = op->next;
-	if (op->next)
-		op->next->link = op->link;
-	op->call = NULL;
-}
-
 /* The op has ended within the call: does the call wait for the op no more? */
 static int has_ended(struct dlki_opcall_op *op, dlk_time now)
 {
@@ -112,7 +104,8 @@ static int has_ended(struct dlki_opcall_op *op, dlk_time now)
 	if (!c->over && now < c->deadline && send_again(op))
 		return 0;
 	note_failure(c, &op->base);
-	leave(op);
+	LIST_REMOVE(op, in_ops);
+	op->call = NULL;
 	return 1;
 }
 
@@ -137,7 +130,7 @@ static void op_done(struct dlki_op *base, dlk_time now)
 
 	if (op->ended)
 		op->ended(op, now);
-	if (c && has_ended(op, now) && !c->ops)
+	if (c && has_ended(op, now) && LIST_EMPTY(&c->ops))
 		dlki_waiter_done(base->engine, &c->waiter);
 	if (c)
 		return;
@@ -181,19 +174,13 @@ void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
 	call->why.code = call->failed.code = call->in_the_way.code = 0;
 	call->session = s;
 	call->deadline = deadline;
-	call->next = s->calls;
-	call->link = &s->calls;
-	if (call->next)
-		call->next->link = &call->next;
-	s->calls = call;
+	LIST_INSERT_HEAD(&s->calls, call, in_calls);
 	dlki_waiter_init(&call->waiter, DLKI_ANSWERS);
 }
 
 void dlki_opcall_end(struct dlki_opcall *call)
 {
-	*call->link = call->next;
-	if (call->next)
-		call->next->link = call->link;
+	LIST_REMOVE(call, in_calls);
 	dlki_session_unlock(call->session);
 }
 
@@ -208,17 +195,6 @@ void dlki_opcall_resume(struct dlki_opcall *call)
 	dlki_session_lock(call->session);
 }
 
-static void join(struct dlki_opcall *call, struct dlki_opcall_op *op)
-{
-	call->alone = !call->ops;
-	op->call = call;
-	op->next = call->ops;
-	op->link = &call->ops;
-	if (op->next)
-		op->next->link = &op->next;
-	call->ops = op;
-}
-
 void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 {
 	struct dlki_op *base = &op->base;
@@ -229,7 +205,9 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 		dlki_nomem(&call->failed);
 		return;
 	}
-	join(call, op);
+	call->alone = LIST_EMPTY(&call->ops);
+	op->call = call;
+	LIST_INSERT_HEAD(&call->ops, op, in_ops);
 	if (!ended)
 		return;
 	call->alone = 0; /* the time of the answer is not known */
@@ -239,8 +217,10 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 /* The caller no longer waits for the answers. */
 static void end_ops(struct dlki_opcall *c)
 {
+	struct dlki_opcall_op *op;
+
 	c->over = 1;
-	for (struct dlki_opcall_op *op = c->ops; op; op = op->next)
+	LIST_FOREACH(op, &c->ops, in_ops)
 		dlki_cancel(c->session->engine, &op->base);
 }
 
@@ -248,7 +228,7 @@ int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
 {
 	struct dlki_engine *e = call->session->engine;
 
-	while (call->ops) {
+	while (!LIST_EMPTY(&call->ops)) {
 		dlk_time end = call->deadline < until ? call->deadline : until;
 
 		if (dlki_drive(e, &call->waiter, end))
@@ -294,7 +274,9 @@ int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,
 
 void dlki_opcalls_unreachable(struct dlki_session *s)
 {
-	for (struct dlki_opcall *c = s->calls; c; c = c->next) {
+	struct dlki_opcall *c;
+
+	LIST_FOREACH(c, &s->calls, in_calls) {
 		if (c->too_early) {
 			c->too_early = dlki_engine_hurry(s->engine);
 			continue;
@@ -307,10 +289,14 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 
 void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered)
 {
-	for (struct dlki_opcall *c = s->calls; c; c = c->next) {
+	struct dlki_opcall *c;
+
+	LIST_FOREACH(c, &s->calls, in_calls) {
+		const struct dlki_opcall_op *op = LIST_FIRST(&c->ops);
+
 		c->too_early = 0;
-		if (answered > c->deadline && c->ops &&
-		    c->ops->base.verb == DLKI_ATTEMPT)
+		if (answered > c->deadline && op &&
+		    op->base.verb == DLKI_ATTEMPT)
 			end_ops(c);
 	}
 }

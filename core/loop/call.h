@@ -10,6 +10,7 @@
 #define DLOCK_CORE_LOOP_CALL_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "core/loop/session.h"
 
@@ -30,20 +31,20 @@ struct dlki_opcall_op {
 		     * the op may be gone then */
 
 	struct dlki_opcall *call; /* waiting for the op, or NULL */
-	struct dlki_opcall_op *next, **link; /* of the call's ops */
+	LIST_ENTRY(dlki_opcall_op) in_ops;
 };
 
 struct dlki_opcall {
 	struct dlki_session *session;
 	dlk_time deadline;
 	struct dlki_waiter waiter;
-	struct dlki_opcall_op *ops; /* under way */
+	LIST_HEAD(, dlki_opcall_op) ops; /* under way */
 	int alone;               /* there is a single op */
 	int too_early;           /* the try to connect began before the call,
 				  * and may fail */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is ... */
-	struct dlki_opcall *next, **link; /* of the session's calls */
+	LIST_ENTRY(dlki_opcall) in_calls; /* the session's */
 
 	/* Of an error in a new call, only the code is set. */
 	struct dlk_error why;    /* ... for this reason: by now another thread

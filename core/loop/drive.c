@@ -67,9 +67,9 @@ void dlki_drive_rouse(struct dlki_engine *e)
 	if (dlki_lock(e) != 0)
 		return;
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		struct dlki_waiter *w = e->drive->waiters.first[set];
+		struct dlki_waiter *w;
 
-		for (; w; w = w->next) {
+		TAILQ_FOREACH(w, &e->drive->waiters.of[set], in_set) {
 			if (dlki_patience_cancelled(w->patience))
 				rouse(e, w);
 		}
@@ -101,10 +101,10 @@ static void begin_to_lead(struct dlki_drive *d, struct dlki_waiter *w)
 static void hand_over(struct dlki_engine *e, enum dlki_set set)
 {
 	struct dlki_drive *d = e->drive;
-	struct dlki_waiter *w = d->waiters.first[set];
+	struct dlki_waiter *w = TAILQ_FIRST(&d->waiters.of[set]);
 
 	while (w && w->done)
-		w = w->next;
+		w = TAILQ_NEXT(w, in_set);
 	d->leader[set] = NULL;
 	if (!w)
 		return;
@@ -130,7 +130,7 @@ static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 {
 	struct dlki_drive *d = e->drive;
 
-	dlki_waiters_remove(&d->waiters, w);
+	TAILQ_REMOVE(&d->waiters.of[w->set], w, in_set);
 	if (d->leader[w->set] != w)
 		return;
 	hand_over(e, w->set);
@@ -154,7 +154,7 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 	dlk_time until = deadline_of(w, deadline);
 	dlk_time at = e->now; /* of the push */
 
-	dlki_waiters_add(&d->waiters, w);
+	TAILQ_INSERT_TAIL(&d->waiters.of[w->set], w, in_set);
 	while (!w->done && at < until) {
 		if (!d->leader[w->set])
 			begin_to_lead(d, w);

@@ -41,6 +41,7 @@
 #define DLOCK_CORE_LOOP_DRIVE_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "core/loop/engine.h"
 
@@ -52,7 +53,7 @@ struct dlki_waiter {
 	const struct dlki_patience *patience; /* of the waiting thread */
 	int asleep;                       /* on this condition of the drive */
 	unsigned int cond;
-	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
+	TAILQ_ENTRY(dlki_waiter) in_set;  /* the oldest first */
 };
 
 /* Have dlock-loop lead these sets when no waiter does: all sets without a pump.

@@ -112,6 +112,9 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 	e->patience_ns = options->patience_ms * DLK_MS;
 	e->process = dlki_process();
 	e->store_alarm.ring = store_rings;
+	TAILQ_INIT(&e->queue);
+	TAILQ_INIT(&e->held);
+	TAILQ_INIT(&e->ended);
 	e->now = e->world->type->now(e->world);
 	rc = allocate(e);
 	if (rc != 0)
@@ -130,9 +133,9 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 static void end_all(struct dlki_engine *e)
 {
 	dlki_resume(e->store);
-	while (e->queue.first || e->ended.first) {
-		if (e->queue.first)
-			dlki_cancel(e, e->queue.first);
+	while (!TAILQ_EMPTY(&e->queue) || !TAILQ_EMPTY(&e->ended)) {
+		if (!TAILQ_EMPTY(&e->queue))
+			dlki_cancel(e, TAILQ_FIRST(&e->queue));
 		dlki_ops_deliver(e);
 	}
 }

@@ -23,7 +23,7 @@ static void take_time(struct dlki_engine *e)
 /* A store without links is always there. */
 static int can_submit(const struct dlki_engine *e)
 {
-	return e->queue.first && !e->refused &&
+	return !TAILQ_EMPTY(&e->queue) && !e->refused &&
 	       (e->n_links == 0 || dlki_is_up(e->links[0]));
 }
 
@@ -31,11 +31,12 @@ static int can_submit(const struct dlki_engine *e)
 static void submit_batch(struct dlki_engine *e)
 {
 	struct dlki_op *batch[BATCH];
-	enum dlki_verb verb = e->queue.first->verb;
+	struct dlki_op *op = TAILQ_FIRST(&e->queue);
+	enum dlki_verb verb = op->verb;
 	size_t n = 0;
 
-	for (struct dlki_op *op = e->queue.first;
-	     op && op->verb == verb && n < BATCH; op = op->next)
+	for (; op && op->verb == verb && n < BATCH;
+	     op = TAILQ_NEXT(op, in_queue))
 		batch[n++] = op;
 	e->protocol->submit(e->store, verb, batch, n, e->now);
 	dlki_links_called(e);
@@ -45,17 +46,18 @@ static void submit_batch(struct dlki_engine *e)
 static void submit_queue(struct dlki_engine *e)
 {
 	while (can_submit(e)) {
-		const struct dlki_op *first = e->queue.first;
+		const struct dlki_op *first = TAILQ_FIRST(&e->queue);
 
 		submit_batch(e);
-		if (e->queue.first == first)
+		if (TAILQ_FIRST(&e->queue) == first)
 			break;
 	}
 }
 
 static int is_settled(const struct dlki_engine *e)
 {
-	return !e->ended.first && !dlki_news_are_due(e) && !can_submit(e);
+	return TAILQ_EMPTY(&e->ended) && !dlki_news_are_due(e) &&
+	       !can_submit(e);
 }
 
 static void settle(struct dlki_engine *e)

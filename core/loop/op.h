@@ -26,6 +26,7 @@
 #define DLOCK_CORE_LOOP_OP_H
 
 #include <dlock/backend.h>
+#include <sys/queue.h>
 
 #include "core/base/alarm.h"
 
@@ -155,7 +156,7 @@ struct dlki_op {
 	enum dlki_op_state state;
 	unsigned int requests;       /* sent so far */
 	uint64_t tries;              /* the engine's, at the submission */
-	struct dlki_op *next, *last; /* in a queue */
+	TAILQ_ENTRY(dlki_op) in_queue;
 	struct dlki_link *link;      /* FLIGHT */
 	uint64_t serial;             /* ... and the slot there */
 	struct dlki_alarm alarm;     /* the deadline */

@@ -4,43 +4,6 @@
 
 #include <stdlib.h>
 
-/* ---- Queues -------------------------------------------------------------- */
-
-void dlki_ops_append(struct dlki_ops *q, struct dlki_op *op)
-{
-	op->next = NULL;
-	op->last = q->last;
-	if (q->last)
-		q->last->next = op;
-	else
-		q->first = op;
-	q->last = op;
-}
-
-static void prepend(struct dlki_ops *q, struct dlki_op *op)
-{
-	op->last = NULL;
-	op->next = q->first;
-	if (q->first)
-		q->first->last = op;
-	else
-		q->last = op;
-	q->first = op;
-}
-
-void dlki_ops_remove(struct dlki_ops *q, struct dlki_op *op)
-{
-	if (op->next)
-		op->next->last = op->last;
-	else
-		q->last = op->last;
-	if (op->last)
-		op->last->next = op->next;
-	else
-		q->first = op->next;
-	op->next = op->last = NULL;
-}
-
 /* ---- The end ------------------------------------------------------------- */
 
 static void leave_flight(struct dlki_op *op)
@@ -65,7 +28,7 @@ void dlki_ops_sent(struct dlki_op *op, struct dlki_link *l, uint64_t serial)
 	if (op->state == DLKI_OP_FLIGHT)
 		leave_flight(op);
 	else
-		dlki_ops_remove(queue_of(op), op);
+		TAILQ_REMOVE(queue_of(op), op, in_queue);
 	op->state = DLKI_OP_FLIGHT;
 	op->link = l;
 	op->serial = serial;
@@ -88,7 +51,7 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 	} else {
 		if (is_answer(outcome)) /* at once */
 			op->since = e->now;
-		dlki_ops_remove(queue_of(op), op);
+		TAILQ_REMOVE(queue_of(op), op, in_queue);
 	}
 	if (outcome != DLKI_BUSY) {
 		free(op->error);
@@ -99,7 +62,7 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 	op->state = DLKI_OP_ENDED;
 	dlki_alarm_set(&e->alarms, &op->alarm, DLK_FOREVER);
 	dlki_alarms_unreserve(&e->alarms, 1);
-	dlki_ops_append(&e->ended, op);
+	TAILQ_INSERT_TAIL(&e->ended, op, in_queue);
 }
 
 /* Between two requests, or before the first. */
@@ -151,15 +114,15 @@ void dlki_ops_requeue(struct dlki_op *op)
 	op->requests = 0;
 	op->since = 0;
 	op->state = DLKI_OP_QUEUED;
-	prepend(&op->engine->queue, op);
+	TAILQ_INSERT_HEAD(&op->engine->queue, op, in_queue);
 }
 
 static void end_begun(struct dlki_ops *q)
 {
 	struct dlki_op *next;
 
-	for (struct dlki_op *op = q->first; op; op = next) {
-		next = op->next;
+	for (struct dlki_op *op = TAILQ_FIRST(q); op; op = next) {
+		next = TAILQ_NEXT(op, in_queue);
 		if (op->requests > 0)
 			end_waiting(op);
 	}
@@ -176,8 +139,8 @@ void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
 	struct dlki_op *next;
 
 	dlki_resume(e->store);
-	for (struct dlki_op *op = e->queue.first; op; op = next) {
-		next = op->next;
+	for (struct dlki_op *op = TAILQ_FIRST(&e->queue); op; op = next) {
+		next = TAILQ_NEXT(op, in_queue);
 		if (e->refused || op->tries != e->tries)
 			dlki_failed(op, err, DLKI_RESIDUE_NONE);
 	}
@@ -185,15 +148,15 @@ void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
 
 void dlki_ops_deliver(struct dlki_engine *e)
 {
-	struct dlki_op *last = e->ended.last;
+	struct dlki_op *last = TAILQ_LAST(&e->ended, dlki_ops);
 	int more = last != NULL;
 
 	while (more) {
-		struct dlki_op *op = e->ended.first;
+		struct dlki_op *op = TAILQ_FIRST(&e->ended);
 		struct dlk_error *error = op->error;
 
 		more = op != last;
-		dlki_ops_remove(&e->ended, op);
+		TAILQ_REMOVE(&e->ended, op, in_queue);
 		op->state = DLKI_OP_IDLE;
 		op->done(op, e->now); /* may free the op */
 		free(error);
@@ -216,7 +179,7 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
 	op->link = NULL;
 	op->state = DLKI_OP_QUEUED;
 	op->alarm = (struct dlki_alarm){ .ring = deadline_rings };
-	dlki_ops_append(&e->queue, op);
+	TAILQ_INSERT_TAIL(&e->queue, op, in_queue);
 	dlki_alarm_set(&e->alarms, &op->alarm, op->deadline);
 	if (e->refused)
 		dlki_failed(op, e->refused, DLKI_RESIDUE_NONE);
@@ -243,23 +206,22 @@ void dlki_hold(struct dlki_op *op)
 	if (op->state == DLKI_OP_FLIGHT)
 		leave_flight(op);
 	else if (op->state == DLKI_OP_QUEUED)
-		dlki_ops_remove(&e->queue, op);
+		TAILQ_REMOVE(&e->queue, op, in_queue);
 	else
 		return;
 	op->state = DLKI_OP_HELD;
-	dlki_ops_append(&e->held, op);
+	TAILQ_INSERT_TAIL(&e->held, op, in_queue);
 }
 
 void dlki_resume(struct dlki_store *s)
 {
 	struct dlki_engine *e = s->engine;
+	struct dlki_op *op;
 
-	while (e->held.last) {
-		struct dlki_op *op = e->held.last;
-
-		dlki_ops_remove(&e->held, op);
+	while ((op = TAILQ_LAST(&e->held, dlki_ops))) {
+		TAILQ_REMOVE(&e->held, op, in_queue);
 		op->state = DLKI_OP_QUEUED;
-		prepend(&e->queue, op);
+		TAILQ_INSERT_HEAD(&e->queue, op, in_queue);
 	}
 }
 

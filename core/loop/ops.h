@@ -7,9 +7,6 @@
 
 #include "core/loop/state.h"
 
-void dlki_ops_append(struct dlki_ops *q, struct dlki_op *op);
-void dlki_ops_remove(struct dlki_ops *q, struct dlki_op *op);
-
 /* The op is in FLIGHT on the link from now on, in the slot `serial`. */
 void dlki_ops_sent(struct dlki_op *op, struct dlki_link *l, uint64_t serial);
 

@@ -30,7 +30,7 @@ struct dlki_session {
 	/* Under the engine's mutex. */
 	int opening;               /* until the greeting is over ... */
 	struct dlki_waiter greeting; /* ... which this waits for */
-	struct dlki_opcall *calls;     /* under way */
+	LIST_HEAD(, dlki_opcall) calls; /* under way */
 };
 
 /* The core's session, and where the URI's server is: sets path, or host and

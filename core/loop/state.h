@@ -16,10 +16,7 @@
 
 struct dlki_drive;
 
-/* A queue of ops, linked through themselves. */
-struct dlki_ops {
-	struct dlki_op *first, *last;
-};
+TAILQ_HEAD(dlki_ops, dlki_op);
 
 enum dlki_news_kind {
 	DLKI_NEWS_PUSHED,

@@ -11,6 +11,8 @@ void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set)
 void dlki_waiters_init(struct dlki_waiters *all)
 {
 	*all = (struct dlki_waiters){ .shared = 0 };
+	for (int set = 0; set < DLKI_SETS; set++)
+		TAILQ_INIT(&all->of[set]);
 	for (int i = 0; i < DLKI_CONDS; i++)
 		dlk_cond_init(&all->conds[i]);
 }
@@ -19,29 +21,6 @@ void dlki_waiters_destroy(struct dlki_waiters *all)
 {
 	for (int i = 0; i < DLKI_CONDS; i++)
 		pthread_cond_destroy(&all->conds[i]);
-}
-
-void dlki_waiters_add(struct dlki_waiters *all, struct dlki_waiter *w)
-{
-	w->next = NULL;
-	w->last = all->last[w->set];
-	if (w->last)
-		w->last->next = w;
-	else
-		all->first[w->set] = w;
-	all->last[w->set] = w;
-}
-
-void dlki_waiters_remove(struct dlki_waiters *all, struct dlki_waiter *w)
-{
-	if (w->next)
-		w->next->last = w->last;
-	else
-		all->last[w->set] = w->last;
-	if (w->last)
-		w->last->next = w->next;
-	else
-		all->first[w->set] = w->next;
 }
 
 void dlki_waiters_wake(struct dlki_engine *e, struct dlki_waiter *w)

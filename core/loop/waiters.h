@@ -15,7 +15,7 @@
 enum { DLKI_CONDS = 64 };
 
 struct dlki_waiters {
-	struct dlki_waiter *first[DLKI_SETS], *last[DLKI_SETS];
+	TAILQ_HEAD(, dlki_waiter) of[DLKI_SETS];
 	pthread_cond_t conds[DLKI_CONDS];
 	unsigned int asleep[DLKI_CONDS]; /* threads on each */
 	unsigned int shared;             /* the next to share */
@@ -23,10 +23,6 @@ struct dlki_waiters {
 
 void dlki_waiters_init(struct dlki_waiters *all);
 void dlki_waiters_destroy(struct dlki_waiters *all);
-
-/* As the newest of the waiter's set. */
-void dlki_waiters_add(struct dlki_waiters *all, struct dlki_waiter *w);
-void dlki_waiters_remove(struct dlki_waiters *all, struct dlki_waiter *w);
 
 /* Sleep until the waiter is woken, or `until`; also wakes early.  The mutex is
  * released meanwhile. */

@@ -73,7 +73,7 @@ static void fails_without_the_early_error(const char *answer)
 	dlki_unlock(rig.e);
 	dlki_opcall_begin(&call, &s, 0);
 	dlki_opcall_add(&call, &ops[0]);
-	cr_assert_null(call.ops);
+	cr_assert(LIST_EMPTY(&call.ops));
 	cr_assert_eq(call.failed.code, 0, "%d", call.failed.code);
 	cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err),
 		     DLOCK_EUNREACHABLE, "%d", err.code);
@@ -107,7 +107,7 @@ Test(opcall, says_that_there_is_no_memory_to_send_an_op_again, .fini = rig_free)
 	shortage_at(1);
 	dlki_opcall_add(&call, &ops[0]);
 	shortage_at(0);
-	cr_assert_null(call.ops);
+	cr_assert(LIST_EMPTY(&call.ops));
 	cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err), DLOCK_ENOMEM,
 		     "%d", err.code);
 	dlki_opcall_end(&call);

@@ -141,7 +141,7 @@ Test(drive_cancelled, a_rouser_joins_the_list_of_the_threads_call)
 
 	dlki_rousers_init(&all);
 	dlki_rouser_join(&r[0]);
-	cr_assert_null(all.first);
+	cr_assert_null(LIST_FIRST(&all.all));
 	dlki_rouser_leave(&r[0]);
 	dlki_patience_begin(&patience);
 	for (int i = 0; i < 3; i++)
@@ -156,6 +156,6 @@ Test(drive_cancelled, a_rouser_joins_the_list_of_the_threads_call)
 	expect_over(&c, begun);
 	dlki_rouser_leave(&r[0]);
 	dlki_rouser_leave(&r[2]);
-	cr_assert_null(all.first);
+	cr_assert_null(LIST_FIRST(&all.all));
 	dlki_rousers_destroy(&all);
 }

@@ -119,7 +119,7 @@ static void set_stage(struct stage *s, enum dlki_claim_state from,
 	s->claim.state = from;
 	s->claim.residue.is = to == DLKI_GONE ? DLKI_NONE : DLKI_STANDS;
 	if (to == DLKI_KEPT || to == DLKI_CLEANING)
-		s->claim.cleanup_link = &s->record->cleanups;
+		s->claim.in_cleanups.le_prev = &s->record->cleanups.lh_first;
 	s->ticket.id = to != DLKI_GONE;
 	atomic_init(&s->claim.valid_until,
 		    to == DLKI_HELD ? DLK_FOREVER : DLKI_EXPIRED);
@@ -211,7 +211,7 @@ Test(claim_state, refuses_a_move_of_a_claim_that_does_not_fit_to_the_state)
 	cr_expect(is_refused(&s, DLKI_RELEASING));
 	free(s.record);
 	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
-	s.claim.cleanup_link = NULL;
+	s.claim.in_cleanups.le_prev = NULL;
 	cr_expect(is_refused(&s, DLKI_CLEANING));
 	free(s.record);
 	set_stage(&s, DLKI_RELEASING, DLKI_GONE);
