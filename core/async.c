@@ -176,11 +176,9 @@ void dlki_async_rouse(struct dlki_async *r)
 
 /* ---- An upgrade ---------------------------------------------------------- */
 
-static int is_unheard(const struct dlki_async *r, const struct dlki_claim *read)
+static int is_cancelled(const struct dlki_async *r)
 {
-	const struct dlki_claim *claim = r->hold ? r->hold->claim : NULL;
-
-	return claim && claim->beside == read && !claim->is_used;
+	return atomic_load(&r->cancels) != 0;
 }
 
 /* The call goes on, as the release of the hold. */
@@ -200,7 +198,7 @@ void dlki_async_take_back(const struct dlki_claim *read)
 
 	for (; r; r = next) {
 		next = TAILQ_NEXT(r, in_queue);
-		if (!is_unheard(r, read))
+		if (!r->hold || r->wait.beside != read || !is_cancelled(r))
 			continue;
 		TAILQ_REMOVE(&all->over, r, in_queue);
 		all->n_over--;
@@ -209,23 +207,13 @@ void dlki_async_take_back(const struct dlki_claim *read)
 	}
 }
 
-static void end_upgrade(struct dlki_async *r, dlock_hold *hold)
+static void end_upgrade(struct dlki_async *r, const dlock_hold *hold)
 {
-	bool cancelled = atomic_load(&r->cancels) != 0;
-
-	if (hold && !cancelled)
-		dlki_claim_use_upgrade(hold->claim);
 	dlki_claim_unref(r->gate);
 	r->gate = NULL;
-	dlki_claim_end_upgrades(r->wait.beside, cancelled);
-}
-
-static int is_useless(const dlock_hold *hold)
-{
-	const struct dlki_claim *claim = hold ? hold->claim : NULL;
-
-	return claim && claim->beside && !claim->is_used &&
-	       !dlki_claim_has_hold(claim->beside);
+	if (!hold && !is_cancelled(r))
+		r->wait.beside->upgrade_calls--;
+	dlki_claim_end_upgrades(r->wait.beside);
 }
 
 /* ---- The end ------------------------------------------------------------- */
@@ -242,7 +230,8 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	dlki_heap_remove(&all->end, &r->end);
 	if (r->gate)
 		end_upgrade(r, hold);
-	if (is_useless(hold)) {
+	if (hold && r->wait.beside && is_cancelled(r) &&
+	    !dlki_claim_has_hold(r->wait.beside)) {
 		give_back(r, hold);
 		return;
 	}
@@ -286,7 +275,7 @@ struct dlki_async *dlki_async_take(struct dlock_client *c)
 	all->n_over--;
 	all->pending--;
 	dlki_async_table_remove(&all->table, r);
-	if (r->hold && r->hold->claim)
-		dlki_claim_use_upgrade(r->hold->claim);
+	if (r->hold && r->wait.beside && !is_cancelled(r))
+		r->wait.beside->upgrade_calls--;
 	return r;
 }

@@ -211,7 +211,8 @@ static int upgrade_start(dlock_lock *lock, dlock_hold *hold,
 	rc = enter_acquire(r, op, err);
 	if (rc != 0) {
 		dlki_claim_unref(r->gate);
-		dlki_claim_end_upgrades(read, 0);
+		read->upgrade_calls--;
+		dlki_claim_end_upgrades(read);
 	}
 	pthread_mutex_unlock(&c->mu);
 	return rc;
@@ -272,13 +273,10 @@ static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 				"no acquire under way has this number");
 	if (atomic_exchange(&r->cancels, 1) != 0)
 		return 0;
-	if (r->gate)
-		dlki_claim_cancel_upgrades(r->wait.beside);
-	if (r->state == DLKI_ASYNC_OVER) {
-		if (r->hold && r->hold->claim)
-			dlki_claim_disuse_upgrade(r->hold->claim);
+	if (r->gate || (r->hold && r->wait.beside))
+		r->wait.beside->upgrade_calls--;
+	if (r->state == DLKI_ASYNC_OVER)
 		return 0;
-	}
 	if (r->multi)
 		dlki_multi_call_rouse(r->multi);
 	else

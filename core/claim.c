@@ -97,40 +97,28 @@ void dlki_claim_end_upgrade(struct dlki_claim *claim)
 		end_upgrade(claim->beside);
 }
 
-void dlki_claim_use_upgrade(struct dlki_claim *claim)
-{
-	if (!claim->beside || claim->is_used)
-		return;
-	claim->is_used = 1;
-	claim->beside->upgrades_used++;
-}
-
-void dlki_claim_disuse_upgrade(struct dlki_claim *claim)
-{
-	if (!claim->is_used)
-		return;
-	claim->is_used = 0;
-	claim->beside->upgrades_used--;
-}
-
 void dlki_claim_begin_upgrades(struct dlki_claim *read)
 {
 	dlki_claim_ref(read);
 	read->upgrades++;
-	read->upgrades_used++;
+	read->upgrade_calls++;
 }
 
-void dlki_claim_cancel_upgrades(struct dlki_claim *read)
+void dlki_claim_end_upgrades(struct dlki_claim *read)
 {
-	read->upgrades_used--;
-}
-
-void dlki_claim_end_upgrades(struct dlki_claim *read, bool cancelled)
-{
-	if (!cancelled)
-		read->upgrades_used--;
 	end_upgrade(read);
 	dlki_claim_unref(read);
+}
+
+bool dlki_claim_has_upgrade(const struct dlki_claim *read)
+{
+	const struct dlki_claim *h;
+
+	LIST_FOREACH(h, &read->record->held, in_list)
+		if (h->beside == read && dlki_claim_has_hold(h) &&
+		    h->undelivered != DLKI_TO_HAND_OUT)
+			return true;
+	return read->upgrade_calls > 0;
 }
 
 void dlki_claim_discard(struct dlki_claim *claim)

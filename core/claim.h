@@ -93,8 +93,8 @@ struct dlki_claim {
 	/* Under the client's mu. */
 	unsigned int upgrades;         /* beside this claim: claims that ask or
 					* are not yet released, and calls */
-	unsigned int upgrades_used;    /* of these: calls that are not
-					* cancelled, and the program's holds */
+	unsigned int upgrade_calls;    /* of these: calls, until the end, a
+					* cancel, or the callback with a hold */
 	uint64_t thread;               /* serial of the thread that acquired, or
 					* DLKI_NO_THREAD */
 	uint64_t token, token_last;    /* the hold's; the last token for holds
@@ -114,7 +114,6 @@ struct dlki_claim {
 	bool idle;                     /* nobody held it when its release
 					* began */
 	bool downgraded;               /* SHARED in the store by now */
-	bool is_used;                  /* an upgrade: the program's hold */
 	bool cancelled;                /* end the wait */
 	bool revocable;                /* tell the holder when others want the
 					* lock */
@@ -163,18 +162,13 @@ int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
 void dlki_claim_upgrade(struct dlki_claim *claim, struct dlki_claim *read);
 void dlki_claim_end_upgrade(struct dlki_claim *claim);
 
-/* A call that upgrades has begun; is cancelled; or ends.  Until it ends or is
- * cancelled the last release of the hold is refused, whatever claims of the
- * call there are. */
+/* A call that upgrades begins, with an upgrade_call; or ends, without. */
 void dlki_claim_begin_upgrades(struct dlki_claim *read);
-void dlki_claim_cancel_upgrades(struct dlki_claim *read);
-void dlki_claim_end_upgrades(struct dlki_claim *read, bool cancelled);
+void dlki_claim_end_upgrades(struct dlki_claim *read);
 
-/* The program gets the hold of an upgrade, again perhaps; or has it no longer:
- * meanwhile the last release of the read side is refused.  Without effect for
- * any other claim. */
-void dlki_claim_use_upgrade(struct dlki_claim *claim);
-void dlki_claim_disuse_upgrade(struct dlki_claim *claim);
+/* Is the last release of the read side refused: by a call that upgrades, or by
+ * an upgrade that the program holds? */
+bool dlki_claim_has_upgrade(const struct dlki_claim *read);
 
 /* With mu held: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);

@@ -248,8 +248,8 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 /* The read side outlives the write side beside it. */
 static int check_upgrades(const struct dlki_claim *claim, struct dlk_error *err)
 {
-	if (claim->upgrades_used == 0 ||
-	    claim->own.count + claim->read.count > 1)
+	if (claim->upgrades == 0 || claim->own.count + claim->read.count > 1 ||
+	    !dlki_claim_has_upgrade(claim))
 		return 0;
 	return dlk_fail(err, DLOCK_EINVAL,
 			"lock '%s': release the write side first, which "
@@ -283,10 +283,7 @@ int dlki_release_begin(dlock_hold *hold)
 	hold->count--;
 	/* The other side may be released meanwhile, when the client closes. */
 	dlki_claim_ref(claim);
-	if (dlki_claim_has_hold(claim))
-		return 0;
-	dlki_claim_disuse_upgrade(claim);
-	return 1;
+	return !dlki_claim_has_hold(claim);
 }
 
 int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,

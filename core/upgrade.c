@@ -195,9 +195,8 @@ static int acquire(dlock_lock *lock, const dlock_hold *hold,
 	rc = dlki_acquire(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out, err);
 	rc = dlki_upgrade_over(w, dlki_upgrade_gate(hold), rc, out, err);
 	pthread_mutex_lock(&c->mu);
-	if (rc == 0)
-		dlki_claim_use_upgrade((*out)->claim);
-	dlki_claim_end_upgrades(w->beside, 0);
+	w->beside->upgrade_calls--;
+	dlki_claim_end_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }
