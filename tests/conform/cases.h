@@ -98,6 +98,7 @@
 	X(revoke_tells_the_holder, DLOCK_CAP_WANTED)                           \
 	X(revoke_tells_once, DLOCK_CAP_WANTED)                                 \
 	X(revoke_tells_late, DLOCK_CAP_WANTED)                                 \
+	X(revoke_tells_after_leases, DLOCK_CAP_WANTED)                         \
 	X(revoke_tells_nobody_else, DLOCK_CAP_WANTED)                          \
 	X(revoke_and_passes, DLOCK_CAP_WANTED)                                 \
 	X(revoke_of_a_reader, DLOCK_CAP_WANTED | SHARED)                       \

@@ -109,6 +109,35 @@ void case_revoke_tells_late(struct conform *t)
 	leave(t, p);
 }
 
+/* A mutex and a permit are held for several leases. */
+void case_revoke_tells_after_leases(struct conform *t)
+{
+	int n = t->caps & DLOCK_CAP_REVOKE_PERMITS ? 2 : 1;
+	dlock_options opts = { .size = sizeof(opts), .on_event = on_event };
+	dlock_lock *own[2], *others[2];
+	dlock_hold *h[2];
+	dlock_client *c;
+
+	use_short_lease(t);
+	use_mutex(t);
+	c = another_client(t, SHORT_LEASE, &opts);
+	own[0] = handle(t, c);
+	others[0] = t->lock;
+	own[1] = any_lock(t, c, SEMAPHORE, 3, "permits");
+	others[1] = any_lock(t, t->client, SEMAPHORE, 3, "permits");
+	for (int i = 0; i < n; i++) {
+		h[i] = take(own[i]);
+		CHECK_OK(dlock_revocable(h[i]));
+	}
+	ALL_ALONG(t->ttl_ms * 2, dlock_check(h[0]) == DLOCK_OK);
+	for (int i = 0; i < n; i++) {
+		CHECK_OK(dlock_revoke(others[i], patience_ms()));
+		EVENTUALLY(atomic_load(&told) == i + 1);
+		CHECK(atomic_load(&told_of) == h[i]);
+		give(h[i]);
+	}
+}
+
 /* Neither a hold that is not revocable nor an ended hold is told. */
 void case_revoke_tells_nobody_else(struct conform *t)
 {
