@@ -93,13 +93,13 @@ CASE(zk_frozen, a_slow_way_is_no_frozen_server)
 	struct lab_ensemble *e = ensemble(NULL);
 	struct lab_proxy *p = proxy(e->node[lab_ensemble_follower(e)]);
 	dlock_client *c = client(lab_proxy_port(p),
-				 "?ttl=2s&tick=100ms&ask=4s");
+				 "?ttl=4s&tick=100ms&ask=4s");
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h;
 
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	lab_proxy_delay(p, LAB_UP, 100);
-	lab_proxy_delay(p, LAB_DOWN, 100);
+	lab_proxy_delay(p, LAB_UP, 200);
+	lab_proxy_delay(p, LAB_DOWN, 200);
 	h = take(l, PATIENCE);
 	EVENTUALLY(stats(c).renewed >= 4); /* more than a lease later */
 	CHECK_OK(dlock_check(h));
