@@ -54,25 +54,35 @@ def _stat(value):
     return Times(value.count, value.sum_us / 1e6, tuple(value.bucket))
 
 
+def _callback():
+    """The callback in which this thread is, or None.  An on_event may have a
+    line for on_log."""
+    return getattr(_here, "callback", None)
+
+
 @ffi.def_extern()
 def py_event(hold, event, why, arg):
     mine = known(hold)
     ref = mine or HoldRef(hold)
-    _here.in_event = True
+    _here.callback = "on_event"
     try:
         ffi.from_handle(arg).on_event(ref, EVENTS[event], text(why))
     finally:
-        _here.in_event = False
+        _here.callback = None
         if not mine:
             ref._end()
 
 
 @ffi.def_extern()
 def py_log(line, arg):
-    ffi.from_handle(arg).on_log(LogLine(
-        line.level, line.code, text(line.text),
-        None if line.lock == ffi.NULL else text(line.lock),
-        text(line.label), text(line.uri)))
+    outer, _here.callback = _callback(), "on_log"
+    try:
+        ffi.from_handle(arg).on_log(LogLine(
+            line.level, line.code, text(line.text),
+            None if line.lock == ffi.NULL else text(line.lock),
+            text(line.label), text(line.uri)))
+    finally:
+        _here.callback = outer
 
 
 @ffi.def_extern()
@@ -114,8 +124,8 @@ class Client:
     def close(self):
         """Release all holds, end all waits with Canceled.  list() must
         not begin at the same moment."""
-        if getattr(_here, "in_event", False):
-            raise Invalid("a client cannot be closed in on_event")
+        if _callback():
+            raise Invalid(f"a client cannot be closed in {_callback()}")
         with self._mu:
             lib.py_leave_client(self._cell)
         _close(self._cell, self._handle)
@@ -129,8 +139,8 @@ class Client:
         if cell is None or self._is_closed():
             return
         lib.py_leave_client(cell)
-        # The garbage collector may be at work in on_event.
-        if getattr(_here, "in_event", False):
+        # The garbage collector may be at work in a callback.
+        if _callback():
             threading.Thread(target=_close, args=(cell, self._handle)).start()
         else:
             _close(cell, self._handle)

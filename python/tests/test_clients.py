@@ -180,6 +180,26 @@ class Clients(Case):
         self.assertEqual(lines[0].label, "billing")
         self.assertEqual(lines[0].uri, uri)
 
+    def test_dies_in_its_own_log(self):
+        """The garbage collector may run there, on the thread that renews the
+        holds of all clients."""
+        refused, box = [], []
+
+        def on_log(line):
+            if box:
+                try:
+                    box[0].close()
+                except dlock.Invalid as e:
+                    refused.append(str(e))
+                box.clear()
+
+        box.append(dlock.Client("mem:?fail=2&ttl=900ms", on_log=on_log))
+        alive = weakref.ref(box[0])
+        box.append(box[0].mutex("a", unbound=True).acquire(0))
+        with self.assertWarns(ResourceWarning):
+            self.eventually(lambda: alive() is None)
+        self.assertEqual(refused, ["a client cannot be closed in on_log"])
+
     def test_dies_in_its_own_callback(self):
         refused, box = [], []
 
