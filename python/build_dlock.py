@@ -116,11 +116,15 @@ static void py_close(dlock_client **cell)
 	dlock_close(__atomic_exchange_n(&cell[1], NULL, __ATOMIC_SEQ_CST));
 }
 
-/* py_close() closes it as well, until `done` has called py_closed(). */
+/* py_close() closes it as well, until `done` has called py_closed().  A failure
+ * leaves the client as it was. */
 static int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg)
 {
-	py_leave_client(cell);
-	return dlock_close_start(cell[1], done, arg);
+	int rc = dlock_close_start(cell[0], done, arg);
+
+	if (rc == DLOCK_OK)
+		py_leave_client(cell);
+	return rc;
 }
 
 static void py_closed(dlock_client **cell)

@@ -14,6 +14,7 @@ import warnings
 
 import dlock
 import dlock.aio
+from dlock._dlock import ffi, lib
 from cases import Case, for_every_uri, short
 
 
@@ -708,6 +709,29 @@ class Ends(AioCase):
         gc.collect()
         self.eventually(lambda: not set(dlock.client._open) - before)
         self.assertEqual(failed, [])
+
+    def test_that_finds_no_thread_can_be_tried_again(self):
+        """Until then the client is as before."""
+        begin, left = lib.py_close_start, [1]
+
+        def close_start(cell, *args):
+            return begin(ffi.new("dlock_client *[2]") if left and left.pop()
+                         else cell, *args)
+
+        async def main(store, mine):
+            with unittest.mock.patch("dlock.aio.client.lib") as fake:
+                fake.py_close_start = close_start
+                fake.py_closed = lib.py_closed
+                fake.dlock_process = lib.dlock_process
+                with self.assertRaises(dlock.Invalid):
+                    await store.close()
+                hold = await mine.acquire()
+                await hold.release()
+                await store.close()
+            self.assertTrue(store._client._is_closed())
+
+        self.in_loop(main)
+        self.assert_free()
 
     def test_of_an_open_that_the_loop_cannot_watch(self):
         async def main():

@@ -98,8 +98,14 @@ class Client:
             self._check_loop()
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
+            self._closing.add_done_callback(self._closed)
         if not self._closing.done():
             await asyncio.shield(self._closing)
+
+    def _closed(self, closing):
+        """After a failure the client is open, and may be closed again."""
+        if closing.cancelled() or closing.exception():
+            self._closing = None
 
     async def _close(self):
         if self._fd is None or running_loop() is not self._loop:
