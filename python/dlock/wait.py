@@ -5,6 +5,8 @@ import select
 import signal
 import threading
 
+from dlock.errors import Exhausted
+
 
 class Signals:
     """While the main thread waits in C, Python runs no signal handler.  This
@@ -21,11 +23,17 @@ class Signals:
         self._set = False
 
     def start(self):
-        self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as e:
+            raise Exhausted(f"a pipe for signals: {e.strerror}") from e
         self._set = True
         self._old = signal.set_wakeup_fd(self._write,
                                          warn_on_full_buffer=False)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as e:
+            raise Exhausted(f"a thread for signals: {e}") from e
 
     def _watch(self):
         signals = select.poll()

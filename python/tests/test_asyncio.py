@@ -719,10 +719,9 @@ class Ends(AioCase):
                          else cell, *args)
 
         async def main(store, mine):
-            with unittest.mock.patch("dlock.aio.client.lib") as fake:
+            with unittest.mock.patch("dlock.aio.client.lib",
+                                     wraps=lib) as fake:
                 fake.py_close_start = close_start
-                fake.py_closed = lib.py_closed
-                fake.dlock_process = lib.dlock_process
                 with self.assertRaises(dlock.Invalid):
                     await store.close()
                 hold = await mine.acquire()
@@ -748,6 +747,26 @@ class Ends(AioCase):
         asyncio.run(main())
         gc.collect()
         self.eventually(lambda: not set(dlock.client._open) - before)
+
+    def test_of_an_open_without_a_descriptor(self):
+        """There is no room for a thread of the loop's, either."""
+        async def main():
+            loop = asyncio.get_running_loop()
+            store = dlock.aio.Client(short(self.uri))
+            with unittest.mock.patch("dlock.aio.client.lib",
+                                     wraps=lib) as fake, \
+                    unittest.mock.patch.object(
+                        loop, "run_in_executor",
+                        side_effect=OSError("too many open files")):
+                fake.dlock_client_fd.return_value = dlock.Exhausted.code
+                with self.assertRaises(dlock.Exhausted):
+                    await store
+            opened = set(dlock.client._open) - before
+            self.assertTrue(all(one._is_closed() for one in opened))
+            await (await store.__aenter__()).close()
+
+        before = set(dlock.client._open)
+        asyncio.run(main())
 
     def test_of_the_loop_during_a_call_in_a_thread(self):
         over = threading.Event()

@@ -138,6 +138,30 @@ class Waits(Case):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         hold.release()
 
+    def test_without_a_descriptor(self):
+        """The wait needs a pipe for signals."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        hold = self.theirs.acquire()
+        spare = os.open("/dev/null", os.O_RDONLY)
+        os.close(spare)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (spare, hard))
+            with self.assertRaisesRegex(dlock.Exhausted, "open files"):
+                self.mine.acquire(5)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        hold.release()
+        self.mine.acquire(20).release()
+
+    def test_without_a_thread(self):
+        hold = self.theirs.acquire()
+        with unittest.mock.patch("threading.Thread.start",
+                                 side_effect=RuntimeError("no thread")):
+            with self.assertRaisesRegex(dlock.Exhausted, "no thread"):
+                self.mine.acquire(5)
+        hold.release()
+        self.mine.acquire(20).release()
+
     def test_signal_that_outlasts_the_wait(self):
         """What is left of the wait is a try, and fails as a wait does."""
         hold = self.theirs.acquire()

@@ -72,9 +72,18 @@ class Client:
     async def _give_up(self):
         """It is not open, and may be opened again when it is closed.  The task
         may be cancelled once more before that."""
-        self._closing = asyncio.ensure_future(self._close())
+        self._closing = asyncio.ensure_future(self._close_anyhow())
         self._closing.add_done_callback(self._forget)
         await asyncio.shield(self._closing)
+
+    async def _close_anyhow(self):
+        """Without a thread for it, on this one."""
+        try:
+            await self._close()
+        except Exception:
+            if self._fd is not None:
+                self._loop.remove_reader(self._fd)
+            self._client.close()
 
     def _forget(self, closing):
         if not closing.cancelled():
