@@ -168,21 +168,6 @@ EITHER_WAY(memcached_resize, finds_the_items_beyond)
 	CHECK_RC(dlock_release(b), DLOCK_ELOST);
 }
 
-EITHER_WAY(memcached_resize, a_break_reaches_beyond_an_older_mark)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
-	dlock_hold *a = take(two), *b = take(two), *last;
-
-	resize(two, 4);
-	last = take(two);
-	give(a);
-	give(b);
-	put_mark(&s, 2);
-	CHECK_OK(dlock_break(semaphore(direct(&s, ""), "s", 2), patience_ms()));
-	CHECK_RC(dlock_release(last), DLOCK_ELOST);
-}
-
 /* Once the slots beyond are empty, clients get them no longer. */
 EITHER_WAY(memcached_resize, gets_empty_slots_once)
 {
@@ -269,4 +254,92 @@ EITHER_WAY(memcached_resize, is_seen_though_undone)
 	give(first);
 	give(h[1]);
 	give(h[2]);
+}
+
+/* ---- The mark is written anew -------------------------------------------- */
+
+enum { BEYOND = 70 };
+
+/* Take slots from the first free slot on, and keep the last. */
+static dlock_hold *take_beyond(dlock_lock *l)
+{
+	dlock_hold *h[BEYOND];
+
+	for (int i = 0; i < BEYOND; i++)
+		h[i] = take(l);
+	for (int i = 0; i < BEYOND - 1; i++)
+		give(h[i]);
+	return h[BEYOND - 1];
+}
+
+/* A client acquires, and each write of the mark is held back. */
+static void write_slowly(const struct scene *s, struct taker *w,
+			 uint32_t permits)
+{
+	dlock_client *c = by_proxy(s, "ask=20s");
+
+	give(take(mutex(c, "y")));
+	lab_proxy_hold(s->proxy, "cas ");
+	taker_start(w, semaphore(c, "s", permits), 0);
+	CHECK_INT(lab_proxy_wait(s->proxy, LAB_HELD, 1, patience_ms()), ==, 0);
+}
+
+/* A slot is taken after the client has read the slots, and the client is
+ * stopped behind the write. */
+EITHER_WAY(memcached_resize, a_break_reaches_beyond_a_mark_just_written)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *many = semaphore(direct(&s, ""), "s", 100);
+	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
+	struct taker w = { 0 };
+	dlock_hold *last;
+
+	give(take(many));
+	write_slowly(&s, &w, 2);
+	last = take_beyond(many);
+	lab_proxy_hole(s.proxy, LAB_DOWN, true);
+	lab_proxy_deliver(s.proxy);
+	EVENTUALLY(limit_of(&s, MARK) == 2);
+	ask(two, 0, DLOCK_EINVAL);
+	CHECK_OK(dlock_break(two, patience_ms()));
+	CHECK_RC(dlock_release(last), DLOCK_ELOST);
+	lab_proxy_heal(s.proxy);
+	CHECK_OK(taker_join(&w));
+}
+
+/* A client puts the number back behind a holder by the client's own number. */
+EITHER_WAY(memcached_resize, a_number_put_back_hides_no_holder)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *many = semaphore(direct(&s, ""), "s", 100);
+	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
+	struct taker w = { 0 };
+	dlock_hold *first, *last;
+
+	give(take(two));
+	write_slowly(&s, &w, 100);
+	first = take(two);
+	lab_proxy_hold(s.proxy, "cas ");
+	lab_proxy_deliver(s.proxy);
+	CHECK_INT(lab_proxy_wait(s.proxy, LAB_HELD, 2, patience_ms()), ==, 0);
+	give(first);
+	last = take_beyond(many);
+	lab_proxy_deliver(s.proxy);
+	CHECK_RC(taker_join(&w), DLOCK_EINVAL);
+	CHECK_INT(limit_of(&s, MARK), ==, 2);
+	ask(two, 0, DLOCK_EINVAL);
+	CHECK_OK(dlock_break(two, patience_ms()));
+	CHECK_RC(dlock_release(last), DLOCK_ELOST);
+	give(take(two));
+}
+
+EITHER_WAY(memcached_resize, a_break_reaches_all_slots_without_a_mark)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
+	dlock_hold *last = take_beyond(semaphore(direct(&s, ""), "s", 100));
+
+	drop_mark(&s);
+	CHECK_OK(dlock_break(two, patience_ms()));
+	CHECK_RC(dlock_release(last), DLOCK_ELOST);
 }

@@ -30,8 +30,7 @@ static void see_tokens(struct memc_store *s, struct memc_job *job,
 	int is_lock = op->request->kind == DLK_LOCK;
 
 	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
-			     dlki_memc_slots_to_break(op->request),
-			     tokens_seen);
+			     dlki_memc_slots(op->request), tokens_seen);
 }
 
 void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)

@@ -127,16 +127,29 @@ static void note_failure(struct memc_store *s, struct memc_job *job,
 		(void)dlki_memc_op_check(one, peer, &job->error);
 }
 
-/* Let a survey of a semaphore reach all slots that may be taken. */
+/* Return how many slots may be taken, by this item of a semaphore. */
+static int slots_by(const struct memc_op *one)
+{
+	if (one->slot == MEMC_MARK)
+		return dlki_memc_mark_slots(one);
+	return one->answer != MEMC_MISSING && one->item.owner[0] &&
+			       dlki_memc_limit_is_set(one->item.limit) ?
+		       dlki_memc_limit_slots(one->item.limit) :
+		       0;
+}
+
+/* Let a survey of a semaphore reach all slots that may be taken.  Without a
+ * mark, which the server may have evicted, a break reaches every slot. */
 static void reach(struct memc_job *job, const struct memc_op *one)
 {
-	int slots = dlki_memc_limit_slots(one->item.limit);
+	int slots;
 
-	if (one->request->kind == DLK_SEMAPHORE &&
-	    one->answer != MEMC_MISSING && one->item.owner[0] &&
-	    (one->slot == MEMC_MARK ||
-	     dlki_memc_limit_is_set(one->item.limit)) &&
-	    job->places_end < slots)
+	if (one->request->kind != DLK_SEMAPHORE)
+		return;
+	slots = slots_by(one);
+	if (slots == 0 && one->slot == MEMC_MARK && job->verb == DLKI_BREAK)
+		slots = MEMC_PERMITS;
+	if (job->places_end < slots)
 		job->places_end = slots;
 }
 

@@ -6,8 +6,9 @@
  * The first form is the owner's ADDth add.  The item's own cas is the token,
  * which no client knows before.  The item written again has the token.
  *
- * A mark has UNTIL in the place of the label, see mark.h, and keeps the first
- * form when it is written again: OWNER and ADD tell it from a later mark.
+ * A mark has UNTIL in the place of the label, or UNTIL SLOTS, see mark.h, and
+ * keeps the first form when it is written again: OWNER and ADD tell it from a
+ * later mark.
  */
 #include "backends/memcached/protocol/item.h"
 
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/run.h"
 #include "core/base/digits.h"
 
@@ -34,13 +36,6 @@ int dlki_memc_slots(const struct dlk_request *request)
 	default:
 		return 0;
 	}
-}
-
-int dlki_memc_slots_to_break(const struct dlk_request *request)
-{
-	int slots = dlki_memc_slots(request);
-
-	return slots < MEMC_READERS ? MEMC_READERS : slots;
 }
 
 int dlki_memc_several(const struct dlk_request *request)
@@ -113,7 +108,10 @@ size_t dlki_memc_mark_print(char out[MEMC_TEXT_SIZE],
 {
 	char *to = put_head(out, mark->owner, 0, mark->add, mark->limit);
 
-	return (size_t)(put_number(to, ' ', until_s) - out);
+	to = put_number(to, ' ', until_s);
+	if (mark->slots > dlki_memc_limit_slots(mark->limit))
+		to = put_number(to, ' ', (uint64_t)mark->slots);
+	return (size_t)(to - out);
 }
 
 static void copy_label(char out[MEMC_LABEL + 1], const char *label)
@@ -133,11 +131,12 @@ static const char *parse_number(const char *text, char before, uint64_t *out)
  * owner is "". */
 void dlki_memc_item_parse(struct memc_item *item, const char *text)
 {
-	uint64_t add = 0, limit;
+	uint64_t add = 0, limit, slots = 0;
 
 	item->owner[0] = item->label[0] = '\0';
 	item->token = item->add = item->limit = 0;
 	item->until_s = 0;
+	item->slots = 0;
 	if (strncmp(text, MAGIC, strlen(MAGIC)) != 0)
 		return;
 	text += strlen(MAGIC);
@@ -154,7 +153,10 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	if (*text != ' ')
 		return;
 	copy_label(item->label, text + 1);
-	(void)parse_number(text, ' ', &item->until_s);
+	text = parse_number(text, ' ', &item->until_s);
+	if (*text == ' ')
+		(void)parse_number(text, ' ', &slots);
+	item->slots = slots < MEMC_PERMITS ? (int)slots : MEMC_PERMITS;
 }
 
 int dlki_memc_first_slot(const struct dlk_request *request)

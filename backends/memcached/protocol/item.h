@@ -64,17 +64,14 @@ struct memc_item {
 		       * with the token */
 	uint32_t limit;
 	uint64_t until_s; /* of a mark */
+	int slots;        /* of a mark: so many slots may be taken, if these
+			   * are more than the limit says */
 	uint64_t cas;
 	int64_t left_s; /* -1: unknown */
 };
 
 /* How many slots a lock has. */
 int dlki_memc_slots(const struct dlk_request *request);
-
-/* The same for a break: as many as a request holds, or more.  The mark of a
- * semaphore may say too few for a moment: a client that saw no taken slot
- * writes the mark anew while others take slots by the old mark. */
-int dlki_memc_slots_to_break(const struct dlk_request *request);
 
 /* Does the request ask for several permits? */
 int dlki_memc_several(const struct dlk_request *request);

@@ -52,6 +52,14 @@ uint32_t dlki_memc_mark_limit(const struct memc_op *seen)
 	return is_mark(seen) ? seen->item.limit : 0;
 }
 
+int dlki_memc_mark_slots(const struct memc_op *seen)
+{
+	int slots = dlki_memc_limit_slots(dlki_memc_mark_limit(seen));
+
+	return is_mark(seen) && slots < seen->item.slots ? seen->item.slots :
+							   slots;
+}
+
 struct memc_op dlki_memc_mark_change(const struct dlk_request *request,
 				     const struct memc_op *seen, uint32_t limit)
 {
@@ -60,7 +68,17 @@ struct memc_op dlki_memc_mark_change(const struct dlk_request *request,
 	op.cas = seen->item.cas;
 	op.item = seen->item;
 	op.item.limit = limit;
+	op.item.slots = dlki_memc_mark_slots(seen);
 	op.item.add++;
+	return op;
+}
+
+struct memc_op dlki_memc_mark_narrow(const struct dlk_request *request,
+				     const struct memc_op *seen, uint32_t limit)
+{
+	struct memc_op op = dlki_memc_mark_change(request, seen, limit);
+
+	op.item.slots = 0;
 	return op;
 }
 

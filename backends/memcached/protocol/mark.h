@@ -11,6 +11,13 @@
  * Each change of the limit adds 1 to the add of the mark, so that a client sees
  * a change and the change back.
  *
+ * While the limit changes, a client may take a slot by the limit from before.
+ * So a mark with another limit still has as many slots as the mark before, or
+ * more.  The slots beyond the permits are left out once a client has read the
+ * mark, and then found these slots empty: no client enters there by this mark.
+ * So each held slot is a slot of the mark at any time, and a break or an
+ * inspection that has read the mark knows all slots with a holder.
+ *
  * A mark must live for as long as the lease of any client that comes in.  So
  * the mark says until when it lives, by the server's own count of seconds.  A
  * client that needs longer stores the mark again, by the cas and with a later
@@ -43,8 +50,15 @@ int dlki_memc_mark_lasts(const struct memc_run *run, const struct memc_op *seen,
 /* Return the limit of a semaphore's mark; 0: there is no mark. */
 uint32_t dlki_memc_mark_limit(const struct memc_op *seen);
 
-/* Return the operation to give the mark another limit. */
+/* Return how many slots may be taken by the mark; 0: there is no mark. */
+int dlki_memc_mark_slots(const struct memc_op *seen);
+
+/* Return the operation to give the mark another limit; mark_narrow(): and no
+ * more slots than this limit says. */
 struct memc_op dlki_memc_mark_change(const struct dlk_request *request,
+				     const struct memc_op *seen,
+				     uint32_t limit);
+struct memc_op dlki_memc_mark_narrow(const struct dlk_request *request,
 				     const struct memc_op *seen,
 				     uint32_t limit);
 

@@ -7,7 +7,7 @@
  * request.  A mark without a set limit has the limit of all items.  If the
  * limit of the mark does not count, the client stores the request's, and then
  * gets the slots once more.  After taking a slot, a client gets the mark.
- * Either client sees the other.
+ * Either client sees the other.  The mark keeps the slots meanwhile: mark.h.
  *
  * With a set limit, clients take only slots below the number of permits.  Slots
  * beyond this number become empty and stay empty; then the mark leaves them
@@ -100,12 +100,19 @@ static void end_count(struct memc_store *s, struct memc_job *job,
 }
 
 static void swap_mark(struct memc_store *s, struct memc_job *job,
-		      struct dlki_op *op, uint32_t limit, memc_then *then)
+		      struct dlki_op *op, struct memc_op one, memc_then *then)
 {
 	dlki_memc_job_clear(job);
-	job->ops[job->n++] = dlki_memc_mark_change(op->request,
-						   &job->seen->mark, limit);
+	job->ops[job->n++] = one;
 	dlki_memc_job_send(s, job, op, then);
+}
+
+static void change_mark(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op, uint32_t limit, memc_then *then)
+{
+	swap_mark(s, job, op,
+		  dlki_memc_mark_change(op->request, &job->seen->mark, limit),
+		  then);
 }
 
 static void mark_changed(struct memc_store *s, struct memc_job *job,
@@ -118,13 +125,44 @@ static void mark_changed(struct memc_store *s, struct memc_job *job,
 	end_count(s, job, op);
 }
 
+/* Does the mark with the valid limit have slots beyond the permits, and are
+ * these empty? */
+static int is_too_wide(const struct memc_seen *seen)
+{
+	int permits = (int)dlki_memc_limit_permits(seen->counts);
+
+	return seen->limit == 0 &&
+	       dlki_memc_mark_limit(&seen->mark) == seen->counts &&
+	       dlki_memc_mark_slots(&seen->mark) > permits &&
+	       !memchr(seen->taken + permits, 1,
+		       (size_t)(seen->most - permits));
+}
+
+/* Leave empty slots beyond the permits out of the mark. */
+static void settle(struct memc_store *s, struct memc_job *job,
+		   struct dlki_op *op)
+{
+	struct memc_seen *seen = job->seen;
+	int permits = (int)dlki_memc_limit_permits(seen->counts);
+
+	if (!is_too_wide(seen)) {
+		end_count(s, job, op);
+		return;
+	}
+	if (dlki_memc_limit_is_set(seen->counts))
+		seen->counts = dlki_memc_limit_set(permits, permits);
+	swap_mark(s, job, op,
+		  dlki_memc_mark_narrow(op->request, &seen->mark, seen->counts),
+		  mark_changed);
+}
+
 static void slots_seen_again(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
 	if (job->seen->limit != 0)
-		swap_mark(s, job, op, job->seen->their_limit, mark_changed);
+		change_mark(s, job, op, job->seen->their_limit, mark_changed);
 	else
-		end_count(s, job, op);
+		settle(s, job, op);
 }
 
 static void mark_corrected(struct memc_store *s, struct memc_job *job,
@@ -143,16 +181,6 @@ static void mark_corrected(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_survey(s, job, op, 0, seen->most, slots_seen_again);
 }
 
-/* May slots beyond the permits be taken by the mark, and are these empty? */
-static int is_too_wide(const struct memc_seen *seen)
-{
-	int permits = (int)dlki_memc_limit_permits(seen->counts);
-
-	return dlki_memc_limit_slots(seen->counts) > permits &&
-	       !memchr(seen->taken + permits, 1,
-		       (size_t)(seen->most - permits));
-}
-
 void dlki_memc_count(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
@@ -168,17 +196,10 @@ void dlki_memc_count(struct memc_store *s, struct memc_job *job,
 	}
 	if (dlki_memc_limit_is_set(theirs) && seen->n_taken > seen->n_mine) {
 		seen->counts = theirs;
-		if (is_too_wide(seen)) {
-			int permits = (int)dlki_memc_limit_permits(theirs);
-
-			seen->counts = dlki_memc_limit_set(permits, permits);
-			swap_mark(s, job, op, seen->counts, mark_changed);
-			return;
-		}
 	} else if (theirs != 0 && theirs != ours && seen->limit == 0) {
 		seen->their_limit = theirs;
-		swap_mark(s, job, op, ours, mark_corrected);
+		change_mark(s, job, op, ours, mark_corrected);
 		return;
 	}
-	end_count(s, job, op);
+	settle(s, job, op);
 }

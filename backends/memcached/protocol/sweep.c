@@ -113,16 +113,14 @@ static int first_place(const struct memc_job *job,
 
 static int last_place(const struct memc_job *job, const struct dlki_op *op)
 {
-	const struct memc_asked *asked = dlki_memc_asked(op);
-	int slots = dlki_memc_slots(op->request);
+	int slots = dlki_memc_slots(op->request), least = job->places_end;
 
-	if (job->verb == DLKI_BREAK) {
-		slots = dlki_memc_slots_to_break(op->request);
-		return slots < job->places_end ? job->places_end : slots;
+	if (job->verb != DLKI_BREAK) {
+		if (op->request->mode == DLK_EXCLUSIVE)
+			return 0;
+		least = dlki_memc_asked(op)->claim.most;
 	}
-	if (op->request->mode == DLK_EXCLUSIVE)
-		return 0;
-	return slots < asked->claim.most ? asked->claim.most : slots;
+	return slots < least ? least : slots;
 }
 
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
