@@ -85,22 +85,16 @@ void dlki_async_pause(struct dlki_async *r, dlk_time at)
 		pthread_cond_signal(&all->ready);
 }
 
-/* Callbacks delay only callbacks: a release that would wait for one is passed
- * over.  So is the release of a read side behind an upgrade. */
-static int is_held_up(const struct dlki_async *r)
-{
-	return dlki_event_holds_up(r->releasing) ||
-	       (r->last && r->releasing->claim->upgrades > 0);
-}
-
-/* A woken call may have been granted the lock, and other waiters wait for the
+/* A release that would wait is passed over: so callbacks delay only callbacks.
+ *
+ * A woken call may have been granted the lock, and other waiters wait for the
  * release: the call does not wait for the requests of calls that have no news.
  * A call for another lock has a turn, however fast the grants come. */
 static struct dlki_async *first_ready(struct dlki_asyncs *all)
 {
 	struct dlki_async *r = TAILQ_FIRST(&all->releases);
 
-	while (r && is_held_up(r))
+	while (r && dlki_release_is_held_up(r->releasing, r->last))
 		r = TAILQ_NEXT(r, in_queue);
 	if (r)
 		return r;

@@ -45,7 +45,7 @@ static int is_plain_release(const struct dlki_async *r)
 	const struct dlki_claim *claim = r->releasing->claim;
 
 	return r->last && claim->state == DLKI_HELD && !claim->busy &&
-	       claim->upgrades == 0 && !dlki_event_holds_up(r->releasing) &&
+	       !dlki_release_is_held_up(r->releasing, 1) &&
 	       !claim->client->sends_releases;
 }
 

@@ -151,12 +151,28 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 	return err->code;
 }
 
+bool dlki_release_is_held_up(const dlock_hold *hold, int last)
+{
+	return dlki_event_holds_up(hold) || (last && hold->claim->upgrades > 0);
+}
+
 static void await_event_callback(const dlock_hold *hold)
 {
 	struct dlock_client *c = hold->claim->client;
 
 	while (dlki_event_holds_up(hold) && !dlki_events_here(c))
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+}
+
+/* A callback does not wait: the release of the write side may wait for the
+ * callback. */
+static void await_upgrades(const struct dlki_claim *read, dlk_time deadline)
+{
+	struct dlock_client *c = read->client;
+
+	while (read->upgrades > 0 && !c->closing && !dlki_events_here(c) &&
+	       dlk_now() < deadline)
+		dlk_cond_wait(&c->changed, &c->mu, deadline);
 }
 
 enum what_next { TO_THE_STORE, TO_THE_RENEWER, PASSED, KEPT };
@@ -297,6 +313,7 @@ int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 	if (last) {
 		deadline = within_close(claim->client, note_end(claim),
 					deadline);
+		await_upgrades(claim, deadline);
 		rc = end_hold(claim, go_on(claim, deadline), deadline, g, err);
 	} else {
 		if (claim->own.count == 0)
@@ -342,21 +359,6 @@ void dlki_release_leave(dlock_hold *hold)
 	dlki_claim_unref(claim);
 }
 
-/* The last hold of a read side has ended.  A callback does not wait: the
- * release of the write side may wait for the callback.  Returns the deadline
- * for the rest. */
-static dlk_time await_upgrades(const struct dlki_claim *read, dlk_time deadline)
-{
-	struct dlock_client *c = read->client;
-
-	deadline = within_close(c, dlk_now(), deadline);
-	dlki_async_take_back(read);
-	while (read->upgrades > 0 && !c->closing && !dlki_events_here(c) &&
-	       dlk_now() < deadline)
-		dlk_cond_wait(&c->changed, &c->mu, deadline);
-	return deadline;
-}
-
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
@@ -374,7 +376,7 @@ int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 	dlki_call_begin(c);
 	last = dlki_release_begin(hold);
 	if (last && claim->upgrades > 0 && !c->closing)
-		deadline = await_upgrades(claim, deadline);
+		dlki_async_take_back(claim);
 	rc = dlki_release_end(hold, last, deadline, err);
 	dlki_call_end(c);
 	dlki_client_unlock(c);
