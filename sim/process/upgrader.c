@@ -7,33 +7,48 @@
 #include "sim/process/sched.h"
 #include "sim/process/use.h"
 
-/* The reader has the lock; add the write side. */
-static void upgrade(const struct sim_use *reader, dlock_hold *upgradeable)
+/* Take the lock upgradeable; or, beside such a hold, the write side.  Returns
+ * the program's hold, or NULL. */
+static dlock_hold *take(struct sim_use *u, dlock_hold *beside)
 {
-	int64_t timeout_ms = sim_draw_timeout(reader->by, 1);
+	const char *what = beside ? "an upgrade" : "an upgradeable acquire";
+	int64_t timeout_ms = sim_draw_timeout(u->by, 1);
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
-	struct sim_use writer = *reader;
+	dlock_hold *hold;
 	int rc;
 
-	writer.side = SIM_WRITE;
-	sim_sched_tell("caller %d upgrades %p, for %d ms", reader->owner,
-		       (void *)reader->name, (int)timeout_ms);
-	reader->by->waits = timeout_ms < 0;
-	rc = dlock_upgrade(reader->lock, upgradeable, timeout_ms, &writer.hold);
-	reader->by->waits = 0;
-	sim_judge_returned("an upgrade", begun, stalled, timeout_ms);
-	if (!sim_may_end(reader->by->play, reader->name, rc, timeout_ms))
-		sim_unexpected("an upgrade", rc);
+	sim_sched_tell("caller %d asks for %s of %p, for %d ms", u->owner, what,
+		       (void *)u->name, (int)timeout_ms);
+	u->by->waits = timeout_ms < 0;
+	if (beside)
+		rc = dlock_upgrade(u->lock, beside, timeout_ms, &hold);
+	else
+		rc = dlock_acquire(u->lock, timeout_ms, &hold);
+	u->by->waits = 0;
+	sim_judge_returned(what, begun, stalled, timeout_ms);
+	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms))
+		sim_unexpected(what, rc);
 	if (rc != DLOCK_OK)
+		return NULL;
+	u->hold = beside ? hold : dlock_member(hold, 0);
+	sim_judge_granted(u->name, u->side, u->hold, u->owner, SIM_FOREVER,
+			  stalled);
+	sim_use_hold(u);
+	return hold;
+}
+
+static void upgrade(const struct sim_use *reader, dlock_hold *upgradeable)
+{
+	struct sim_use writer = *reader;
+
+	writer.side = SIM_WRITE;
+	if (!take(&writer, upgradeable))
 		return;
 	if (dlock_token(writer.hold) <= dlock_token(upgradeable))
 		sim_sched_fail("an upgrade has token %" PRIu64
 			       ", not more than %" PRIu64,
 			       dlock_token(writer.hold),
 			       dlock_token(upgradeable));
-	sim_judge_granted(writer.name, SIM_WRITE, writer.hold, writer.owner,
-			  SIM_FOREVER, stalled);
-	sim_use_hold(&writer);
 	sim_use_release(&writer);
 }
 
@@ -125,25 +140,13 @@ static int release_reader(const struct sim_use *reader, dlock_hold *upgradeable,
 static void read_first(struct sim_use *u)
 {
 	struct begun b = { .over = 1 };
-	int64_t timeout_ms = sim_draw_timeout(u->by, 1);
-	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
 	dlock_hold *upgradeable;
 	int rc;
 
 	u->side = SIM_READ;
-	sim_sched_tell("caller %d asks for %p, upgradeable, for %d ms",
-		       u->owner, (void *)u->name, (int)timeout_ms);
-	rc = dlock_acquire(u->lock, timeout_ms, &upgradeable);
-	sim_judge_returned("an upgradeable acquire", begun, stalled,
-			   timeout_ms);
-	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms))
-		sim_unexpected("an upgradeable acquire", rc);
-	if (rc != DLOCK_OK)
+	upgradeable = take(u, NULL);
+	if (!upgradeable)
 		return;
-	u->hold = dlock_member(upgradeable, 0);
-	sim_judge_granted(u->name, SIM_READ, u->hold, u->owner, SIM_FOREVER,
-			  stalled);
-	sim_use_hold(u);
 	if (dlock_check(upgradeable) == DLOCK_OK &&
 	    sim_caller_draw(u->by, "upgrade", 3) > 0) {
 		if (u->by->play->terms.begins_upgrades)
