@@ -6,21 +6,11 @@
 #include "core/inspect.h"
 #include "core/multi_parts.h"
 
-/* The clients being processed by this thread, the innermost first. */
-struct frame {
-	const struct dlock_client *client;
-	struct frame *outer;
-};
-
-static _Thread_local struct frame *frames;
+static _Thread_local const struct dlki_frame *frames;
 
 int dlki_process_here(const struct dlock_client *c)
 {
-	const struct frame *f = frames;
-
-	while (f && f->client != c)
-		f = f->outer;
-	return f != NULL;
+	return dlki_frames_have(frames, c);
 }
 
 /* ---- A callback ---------------------------------------------------------- */
@@ -129,14 +119,14 @@ static size_t count_due(const struct dlock_client *c)
 /* ---- Many ---------------------------------------------------------------- */
 
 /* With mu held: the calling-back thread. */
-static void enter(struct frame *frame, struct dlock_client *c)
+static void enter(struct dlki_frame *frame, struct dlock_client *c)
 {
 	c->asyncs.processing = 1;
-	*frame = (struct frame){ .client = c, .outer = frames };
+	*frame = (struct dlki_frame){ .client = c, .outer = frames };
 	frames = frame;
 }
 
-static void leave(const struct frame *frame, struct dlock_client *c)
+static void leave(const struct dlki_frame *frame, struct dlock_client *c)
 {
 	frames = frame->outer;
 	c->asyncs.processing = 0;
@@ -146,7 +136,7 @@ static void leave(const struct frame *frame, struct dlock_client *c)
 int dlki_process_due(struct dlock_client *c, int most, size_t *done,
 		     struct dlk_error *err)
 {
-	struct frame frame;
+	struct dlki_frame frame;
 	size_t n, k = 0;
 	int rc;
 
@@ -199,7 +189,7 @@ void dlki_process_await(struct dlock_client *c, dlk_time until)
 
 void dlki_process_rest(struct dlock_client *c, struct dlki_async *last)
 {
-	struct frame frame;
+	struct dlki_frame frame;
 
 	pthread_mutex_lock(&c->mu);
 	enter(&frame, c);

@@ -9,21 +9,18 @@
 
 #define BIT(event) (1u << (event))
 
-/* The clients being called back by this thread, the innermost first. */
-struct frame {
-	const struct dlock_client *client;
-	struct frame *outer;
-};
+static _Thread_local const struct dlki_frame *frames;
 
-static _Thread_local struct frame *frames;
-
-int dlki_events_here(const struct dlock_client *c)
+int dlki_frames_have(const struct dlki_frame *f, const struct dlock_client *c)
 {
-	const struct frame *f = frames;
-
 	while (f && f->client != c)
 		f = f->outer;
 	return f != NULL;
+}
+
+int dlki_events_here(const struct dlock_client *c)
+{
+	return dlki_frames_have(frames, c);
 }
 
 int dlki_event_holds_up(const dlock_hold *hold)
@@ -163,7 +160,7 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 int dlki_events_call(struct dlock_client *c)
 {
 	struct dlki_events *q = &c->events;
-	struct frame frame = { .client = c, .outer = frames };
+	const struct dlki_frame frame = { .client = c, .outer = frames };
 
 	while (!STAILQ_EMPTY(&q->claims) && !q->calling) {
 		struct dlki_claim *claim = STAILQ_FIRST(&q->claims);

@@ -18,6 +18,16 @@
 struct dlki_claim;
 struct dlock_client;
 
+/* A client that a thread calls back. */
+struct dlki_frame {
+	const struct dlock_client *client;
+	const struct dlki_frame *outer;
+};
+
+/* Is the client in one of the frames, the innermost first? */
+int dlki_frames_have(const struct dlki_frame *frames,
+		     const struct dlock_client *client);
+
 struct dlki_events {
 	struct dlki_delivery delivery; /* locks itself */
 
