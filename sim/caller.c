@@ -80,7 +80,7 @@ static void cancel(struct sim_caller *c, dlk_time now)
 	sim_step_at(c, DLK_FOREVER);
 	c->give_up_at = now;
 	if (draw(c, "cancel:how", 2) == 0) {
-		dlki_cancel(c->engine, &c->ask);
+		dlki_cancel(&c->ask);
 	} else {
 		c->residue = 1;
 		release(c, now);

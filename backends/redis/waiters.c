@@ -134,7 +134,7 @@ void dlki_redis_watchers_deaf(struct redis_session *s)
 
 		LIST_FOREACH(t, &s->watchers[i], in_watchers) {
 			if (asks_in(t, DLKI_OP_HELD))
-				dlki_cancel(s->loop.engine, &t->ask->call.base);
+				dlki_cancel(&t->ask->call.base);
 		}
 	}
 }

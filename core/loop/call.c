@@ -160,10 +160,8 @@ void dlki_opcall_op_begin(struct dlki_opcall_op *op)
 
 void dlki_opcall_op_forgo(struct dlki_opcall_op *op)
 {
-	struct dlki_engine *e = op->session->engine;
-
-	dlki_cancel(e, &op->base);
-	dlki_push(e);
+	dlki_cancel(&op->base);
+	dlki_push(op->session->engine);
 }
 
 void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
@@ -221,7 +219,7 @@ static void end_ops(struct dlki_opcall *c)
 
 	c->over = 1;
 	LIST_FOREACH(op, &c->ops, in_ops)
-		dlki_cancel(c->session->engine, &op->base);
+		dlki_cancel(&op->base);
 }
 
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)

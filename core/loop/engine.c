@@ -135,7 +135,7 @@ static void end_all(struct dlki_engine *e)
 	dlki_resume(e->store);
 	while (!TAILQ_EMPTY(&e->queue) || !TAILQ_EMPTY(&e->ended)) {
 		if (!TAILQ_EMPTY(&e->queue))
-			dlki_cancel(e, TAILQ_FIRST(&e->queue));
+			dlki_cancel(TAILQ_FIRST(&e->queue));
 		dlki_ops_deliver(e);
 	}
 }

@@ -121,7 +121,7 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op);
 
 /* Bring the op's end forward: done() follows in the next turn or push, UNSENT
  * if the store never sees the request.  An idle op is left alone. */
-void dlki_cancel(struct dlki_engine *e, struct dlki_op *op);
+void dlki_cancel(struct dlki_op *op);
 
 /* Hand the queue to the protocol, ring due alarms, and write.  For a thread
  * after a submission.  mu is released meanwhile. */

@@ -74,8 +74,7 @@ static void end_waiting(struct dlki_op *op)
 		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
 }
 
-/* No claim waits for the answer any longer. */
-static void give_up(struct dlki_op *op)
+void dlki_cancel(struct dlki_op *op)
 {
 	struct dlki_engine *e = op->engine;
 	struct dlki_link *l = op->link;
@@ -99,7 +98,7 @@ static void deadline_rings(struct dlki_alarm *a, dlk_time now)
 		dlki_alarm_set(&op->engine->alarms, a, op->deadline);
 		return;
 	}
-	give_up(op);
+	dlki_cancel(op);
 	if (was_sent)
 		dlki_link_doubt(l, op->since, now);
 }
@@ -184,12 +183,6 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
 	if (e->refused)
 		dlki_failed(op, e->refused, DLKI_RESIDUE_NONE);
 	return 0;
-}
-
-void dlki_cancel(struct dlki_engine *e, struct dlki_op *op)
-{
-	(void)e;
-	give_up(op);
 }
 
 /* ---- The protocol's side ------------------------------------------------- */

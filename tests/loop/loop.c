@@ -199,13 +199,13 @@ Test(loop, a_cancelled_op_ends_with_the_next_push)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	dlki_cancel(rig.e, &rig.ops[1]);
-	dlki_cancel(rig.e, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	cr_assert_eq(rig.ended[1], 0, "never from the call itself");
 	rig_push();
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	dlki_cancel(rig.e, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_push();
 	cr_assert_eq(rig.ended[1], 1);
 }
@@ -214,7 +214,7 @@ Test(loop, an_op_that_is_cancelled_before_it_is_sent_leaves_nothing)
 {
 	rig_init_up("");
 	rig_queue(1, DLKI_ATTEMPT, never);
-	dlki_cancel(rig.e, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_push();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
 	cr_assert_str_eq(script_heard(&rig.world, 0), "");

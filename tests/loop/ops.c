@@ -42,7 +42,7 @@ Test(ops, a_second_request_is_not_sent_for_an_op_that_is_over)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_BREAK, never);
-	dlki_cancel(rig.e, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	expect_heard(0, "K 1\n");
@@ -133,7 +133,7 @@ Test(ops, that_are_held_end_by_deadline_and_cancel)
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
 	cr_assert_eq(rig.ended[2], 0);
-	dlki_cancel(rig.e, &rig.ops[2]);
+	dlki_cancel(&rig.ops[2]);
 	rig_turn();
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNSENT);
 }
@@ -203,7 +203,7 @@ Test(ops, that_are_held_when_answered_end_unanswered)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
 	cr_assert_eq(rig.ops[1].since, begun);
-	dlki_cancel(rig.e, &rig.ops[2]);
+	dlki_cancel(&rig.ops[2]);
 	rig_turn();
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ended[3], 0);
@@ -272,7 +272,7 @@ Test(ops, rows_come_until_the_op_is_over)
 		rig.ops[i].each_arg = &rig;
 		rig_submit(i, DLKI_INSPECT, never);
 	}
-	dlki_cancel(rig.e, &rig.ops[2]);
+	dlki_cancel(&rig.ops[2]);
 	rig_turn();
 	rig_say(0, "I a b c\nI d\nI e\n");
 	cr_assert_str_eq(labels, "abc");

@@ -103,7 +103,7 @@ Test(silence, after_a_cancelled_op_says_nothing, .init = setup)
 {
 	rig_submit(1, DLKI_ATTEMPT, DLK_FOREVER);
 	rig_turn_until(in_ms(100));
-	dlki_cancel(rig.e, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);

@@ -252,7 +252,7 @@ static void *cancel(void *arg)
 	while (!atomic_load(&stopped)) {
 		nap_us(3000);
 		CHECK(dlki_lock(engine) == 0);
-		dlki_cancel(engine, &workers[draw(w, WORKERS)].ask);
+		dlki_cancel(&workers[draw(w, WORKERS)].ask);
 		dlki_push(engine);
 		dlki_unlock(engine);
 	}

@@ -369,8 +369,8 @@ Test(memcached_faults, a_missing_answer_is_found, .fini = rig_end)
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
-	dlki_cancel(rig.engine, &rig.ops[0]);
-	dlki_cancel(rig.engine, &rig.ops[1]);
+	dlki_cancel(&rig.ops[0]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	rig_expect("version\r\n");
 	grant();

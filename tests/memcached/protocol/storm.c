@@ -212,7 +212,7 @@ static void step(void)
 		submit_some();
 		break;
 	case 3:
-		dlki_cancel(rig.engine, &rig.ops[chance(USED)]);
+		dlki_cancel(&rig.ops[chance(USED)]);
 		rig_turn();
 		break;
 	case 4:

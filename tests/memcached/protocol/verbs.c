@@ -258,7 +258,7 @@ Test(memcached_verbs, what_is_unclear_is_looked_for, .fini = rig_end)
 {
 	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
-	dlki_cancel(rig.engine, &rig.ops[0]);
+	dlki_cancel(&rig.ops[0]);
 	rig_turn();
 	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);
 	rig_expect(ADD MG MG_MARK "version\r\n");

@@ -130,7 +130,7 @@ Test(redis_list, that_is_over_stops_with_the_answer, .fini = rig_end)
 	rig_begin_up("");
 	list(1);
 	list(2);
-	dlki_cancel(rig.engine, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	rig_heard(RIG_MAIN);
@@ -139,7 +139,7 @@ Test(redis_list, that_is_over_stops_with_the_answer, .fini = rig_end)
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*2\r\n$11\r\ndlock:{lbb}\r\n"
 			  "$11\r\ndlock:{lcc}\r\n+PONG\r\n");
 	rig_say(RIG_MAIN, "$10\r\n0 900 me\nb\r\n");
-	dlki_cancel(rig.engine, &rig.ops[2]);
+	dlki_cancel(&rig.ops[2]);
 	rig_turn();
 	rig_say(RIG_MAIN, "$10\r\n0 900 me\nc\r\n+PONG\r\n");
 	cr_assert_str_eq(rows, "lock b 0;");

@@ -75,13 +75,13 @@ Test(redis_missing, ops_that_end_together_share_a_ping, .fini = rig_end)
 		rig_submit(i, DLKI_RENEW);
 	rig_heard(RIG_MAIN);
 	for (int i = 1; i <= 3; i++)
-		dlki_cancel(rig.engine, &rig.ops[i]);
+		dlki_cancel(&rig.ops[i]);
 	rig_turn();
 	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
 	rig_say(RIG_MAIN, ":1\r\n:1\r\n:1\r\n+PONG\r\n");
 	rig_submit(4, DLKI_RENEW);
 	rig_heard(RIG_MAIN);
-	dlki_cancel(rig.engine, &rig.ops[4]);
+	dlki_cancel(&rig.ops[4]);
 	rig_turn();
 	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
 }

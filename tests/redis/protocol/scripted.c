@@ -62,7 +62,7 @@ Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of,
 	since = rig.world.clock;
 	rig_submit(1, DLKI_ATTEMPT);
 	dlki_turn(rig.engine, DLKI_ALL_SETS, since + 5 * DLK_MS);
-	dlki_cancel(rig.engine, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	cr_assert_eq(rig.late, 0);
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n+PONG\r\n");

@@ -175,7 +175,7 @@ static void step(void)
 		submit_some();
 		break;
 	case 4:
-		dlki_cancel(rig.engine, &rig.ops[chance(USED)]);
+		dlki_cancel(&rig.ops[chance(USED)]);
 		rig_turn();
 		break;
 	case 5:

@@ -76,7 +76,7 @@ Test(redis_verbs, a_watch_without_an_ear_ends_by_its_deadline, .fini = rig_end)
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock + 5);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
-	dlki_cancel(rig.engine, &rig.ops[2]);
+	dlki_cancel(&rig.ops[2]);
 	rig_turn();
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNSENT);
 	rig_submit(3, DLKI_WATCH); /* and ends with the engine */
@@ -123,7 +123,7 @@ Test(redis_verbs, a_break_that_is_submitted_anew_is_about_the_same_holders,
 	rig_submit(1, DLKI_BREAK);
 	rig_heard(RIG_MAIN);
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
-	dlki_cancel(rig.engine, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_str_eq(about, "1700000000000001");
@@ -209,7 +209,7 @@ Test(redis_verbs, an_inspection_that_is_over_gets_no_rows, .fini = rig_end)
 {
 	rig_begin_up("");
 	inspect(1);
-	dlki_cancel(rig.engine, &rig.ops[1]);
+	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	rig_say(RIG_MAIN, "*1\r\n" HOLDER);
 	cr_assert_str_eq(rows, "");
