@@ -23,80 +23,65 @@
 
 int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_mutex_new(out, client, name, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_mutex_new(out, client, name, &s.err));
 }
 
 int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_rwlock_new(out, client, name, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_rwlock_new(out, client, name, &s.err));
 }
 
 int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
 			const char *name, uint32_t permits)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_semaphore_new(out, client, name, permits, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_semaphore_new(out, client, name,
+						      permits, &s.err));
 }
 
 int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_multi_new(out, members, count, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_multi_new(out, members, count, &s.err));
 }
 
 int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_upgradeable_new(out, rwlock, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_upgradeable_new(out, rwlock, &s.err));
 }
 
 int dlock_lock_unbind(dlock_lock *lock)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_lock_unbind(lock, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_lock_unbind(lock, &s.err));
 }
 
 int dlock_lock_use_read_side(dlock_lock *lock)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_lock_use_read_side(lock, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_lock_use_read_side(lock, &s.err));
 }
 
 int dlock_lock_sticky_cancel(dlock_lock *lock)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_lock_sticky(lock, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_lock_sticky(lock, &s.err));
 }
 
 void dlock_lock_free(dlock_lock *lock)
 {
-	struct dlki_scope scope = dlki_enter();
+	struct dlki_scope s = dlki_enter();
 
 	if (lock && lock->multi) {
 		dlki_multi_free(lock->multi);
@@ -104,33 +89,32 @@ void dlock_lock_free(dlock_lock *lock)
 	} else if (lock) {
 		dlki_lock_free(lock);
 	}
-	dlki_leave(scope);
+	dlki_leave(&s);
 }
 
 void dlock_cancel(dlock_lock *lock)
 {
-	struct dlki_scope scope = dlki_enter();
+	struct dlki_scope s = dlki_enter();
 
 	if (lock && lock->multi)
 		dlki_multi_cancel(lock);
 	else if (lock)
 		dlki_lock_cancel(lock);
-	dlki_leave(scope);
+	dlki_leave(&s);
 }
 
 int dlock_lock_held(dlock_lock *lock)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int rc;
 
 	if (!lock)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "lock is NULL");
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "lock is NULL");
 	else if (lock->multi)
-		rc = dlki_multi_held(lock->multi, &err);
+		rc = dlki_multi_held(lock->multi, &s.err);
 	else
-		rc = dlki_held(lock, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = dlki_held(lock, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 int dlock_inspect(dlock_lock *lock,
@@ -138,60 +122,51 @@ int dlock_inspect(dlock_lock *lock,
 			       void *arg),
 		  void *arg, int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_inspect(lock, each, arg, timeout_ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_inspect(lock, each, arg, timeout_ms,
+						&s.err));
 }
 
 int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
 			    int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_permits(lock, out, timeout_ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_permits(lock, out, timeout_ms, &s.err));
 }
 
 int dlock_semaphore_resize(dlock_lock *lock, uint32_t permits,
 			   int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_permits_resize(lock, permits, timeout_ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_permits_resize(lock, permits,
+						       timeout_ms, &s.err));
 }
 
 int dlock_break(dlock_lock *lock, int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_break(lock, timeout_ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_break(lock, timeout_ms, &s.err));
 }
 
 int dlock_list(dlock_client *client,
 	       void (*each)(const struct dlock_lock_info *entry, void *arg),
 	       void *arg, int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_list(client, each, arg, timeout_ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_list(client, each, arg, timeout_ms,
+					     &s.err));
 }
 
 int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_name_make(out, bytes, len, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_name_make(out, bytes, len, &s.err));
 }
 
 /* ---- Acquire and release ------------------------------------------------- */
@@ -241,11 +216,9 @@ static int acquire(dlock_lock *lock, const dlock_acquire_options *o,
 static int public_acquire(dlock_lock *lock, const dlock_acquire_options *o,
 			  dlock_hold **out)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = acquire(lock, o, NULL, out, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, acquire(lock, o, NULL, out, &s.err));
 }
 
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
@@ -268,52 +241,47 @@ int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
 int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 		       dlock_hold **out)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	struct dlki_terms *terms = NULL;
 	dlock_acquire_options o;
-	int rc = dlki_acquire_options(&o, opts, &err);
+	int rc = dlki_acquire_options(&o, opts, &s.err);
 
 	if (rc == 0)
-		rc = dlki_terms_new(&terms, &o, &err);
+		rc = dlki_terms_new(&terms, &o, &s.err);
 	if (rc == 0)
-		rc = acquire(lock, &o, terms, out, &err);
+		rc = acquire(lock, &o, terms, out, &s.err);
 	free(terms);
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, rc);
 }
 
 int dlock_upgrade(dlock_lock *lock, dlock_hold *upgradeable, int64_t timeout_ms,
 		  dlock_hold **out)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_upgrade(lock, upgradeable, timeout_ms, out, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_upgrade(lock, upgradeable, timeout_ms,
+						out, &s.err));
 }
 
 int dlock_extend(dlock_hold *hold, int64_t ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_extend(hold, ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_extend(hold, ms, &s.err));
 }
 
 int dlock_release(dlock_hold *hold)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int rc;
 
 	if (!hold)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "hold is NULL");
 	else if (dlki_hold_multi(hold))
-		rc = dlki_multi_release(hold, &err);
+		rc = dlki_multi_release(hold, &s.err);
 	else
-		rc = dlki_release(hold, DLK_FOREVER, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = dlki_release(hold, DLK_FOREVER, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* ---- Questions about a hold ---------------------------------------------- */
@@ -336,15 +304,15 @@ int64_t dlock_remaining_ms(const dlock_hold *hold)
 
 int64_t dlock_warning_ms(const dlock_hold *hold)
 {
-	struct dlki_scope scope;
+	struct dlki_scope s;
 	int64_t left_ms;
 
 	if (!hold)
 		return 0;
-	scope = dlki_enter();
+	s = dlki_enter();
 	left_ms = dlki_hold_multi(hold) ? dlki_multi_warning_ms(hold) :
 					  dlki_claim_warning_ms(hold->claim);
-	dlki_leave(scope);
+	dlki_leave(&s);
 	return left_ms;
 }
 
@@ -365,15 +333,14 @@ dlock_hold *dlock_member(const dlock_hold *hold, size_t i)
 
 int dlock_hold_fd(dlock_hold *hold)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int fd;
 
 	if (!hold)
-		fd = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+		fd = dlk_fail(&s.err, DLOCK_EINVAL, "hold is NULL");
 	else if (dlki_hold_multi(hold))
-		fd = dlki_multi_fd(hold, &err);
+		fd = dlki_multi_fd(hold, &s.err);
 	else
-		fd = dlki_claim_fd(hold->claim, &err);
-	return dlki_leave_with(scope, fd, &err);
+		fd = dlki_claim_fd(hold->claim, &s.err);
+	return dlki_leave_with(&s, fd);
 }

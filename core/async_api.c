@@ -138,11 +138,10 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 static int public_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 			  dlock_done_fn done, void *arg, dlock_op *op)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = begin_acquire(lock, opts, done, arg, op, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, begin_acquire(lock, opts, done, arg, op,
+						 &s.err));
 }
 
 int dlock_acquire_opts_start(dlock_lock *lock,
@@ -253,12 +252,10 @@ int dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
 			int64_t timeout_ms, dlock_done_fn done, void *arg,
 			dlock_op *op)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = begin_upgrade(lock, upgradeable, timeout_ms, done, arg, op,
-			       &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, begin_upgrade(lock, upgradeable, timeout_ms,
+						 done, arg, op, &s.err));
 }
 
 /* ---- Cancel -------------------------------------------------------------- */
@@ -286,17 +283,16 @@ static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 
 int dlock_cancel_op(dlock_client *client, dlock_op op)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_client_ours(client, &err);
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_client_ours(client, &s.err);
 
 	if (rc == 0) {
 		pthread_mutex_lock(&client->mu);
-		rc = cancel_op(client, op, &err);
+		rc = cancel_op(client, op, &s.err);
 		pthread_mutex_unlock(&client->mu);
 		dlki_rousers_rouse(&client->rousers);
 	}
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* ---- Release ------------------------------------------------------------- */
@@ -352,9 +348,7 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 
 int dlock_release_start(dlock_hold *hold, dlock_done_fn done, void *arg)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = begin_release(hold, done, arg, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, begin_release(hold, done, arg, &s.err));
 }

@@ -78,11 +78,10 @@ static int open_start(const char *uri, const dlock_options *opts,
 int dlock_open_start(const char *uri, const dlock_options *opts,
 		     dlock_client **out, dlock_done_fn done, void *arg)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = open_start(uri, opts, out, done, arg, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s,
+			       open_start(uri, opts, out, done, arg, &s.err));
 }
 
 /* ---- Closing ------------------------------------------------------------- */
@@ -139,9 +138,7 @@ static int close_start(dlock_client *c, dlock_done_fn done, void *arg,
 
 int dlock_close_start(dlock_client *client, dlock_done_fn done, void *arg)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = close_start(client, done, arg, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, close_start(client, done, arg, &s.err));
 }

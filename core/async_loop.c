@@ -22,13 +22,12 @@ static int client_fd(struct dlock_client *c, struct dlk_error *err)
 
 int dlock_client_fd(dlock_client *client)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_client_here(client, &err);
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_client_here(client, &s.err);
 
 	if (rc == 0)
-		rc = client_fd(client, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = client_fd(client, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* The client may be gone afterwards. */
@@ -46,14 +45,13 @@ static int process(struct dlock_client *c, int most, size_t *done,
 
 int dlock_process(dlock_client *client, int most)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_client_here(client, &err);
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_client_here(client, &s.err);
 	size_t done;
 
 	if (rc == 0)
-		rc = process(client, most, &done, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = process(client, most, &done, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* 0 when no callback is due in time. */
@@ -103,24 +101,23 @@ static int wait_for(struct dlock_client *c, int64_t timeout_ms,
 
 int dlock_wait(dlock_client *client, int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_client_here(client, &err);
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_client_here(client, &s.err);
 
 	if (rc == 0)
-		rc = dlki_timeout_check(timeout_ms, &err);
+		rc = dlki_timeout_check(timeout_ms, &s.err);
 	if (rc == 0)
-		rc = wait_for(client, timeout_ms, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = wait_for(client, timeout_ms, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 int64_t dlock_due_ms(const dlock_client *client)
 {
-	struct dlki_scope scope = dlki_enter();
+	struct dlki_scope s = dlki_enter();
 	int due = dlki_client_here(client, NULL) == 0 &&
 		  dlki_process_is_due((struct dlock_client *)client);
 
-	dlki_leave(scope);
+	dlki_leave(&s);
 	return due ? 0 : -1;
 }
 
@@ -136,7 +133,7 @@ int dlock_nudge(dlock_client *client)
 
 size_t dlock_pending(const dlock_client *client)
 {
-	struct dlki_scope scope = dlki_enter();
+	struct dlki_scope s = dlki_enter();
 	struct dlock_client *c = (struct dlock_client *)client;
 	size_t n = 0;
 
@@ -145,15 +142,14 @@ size_t dlock_pending(const dlock_client *client)
 		n = c->asyncs.pending;
 		pthread_mutex_unlock(&c->mu);
 	}
-	dlki_leave(scope);
+	dlki_leave(&s);
 	return n;
 }
 
 int dlock_events_by_process(dlock_client *client)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_client_here(client, &err);
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_client_here(client, &s.err);
 
 	if (rc == 0) {
 		pthread_mutex_lock(&client->mu);
@@ -161,5 +157,5 @@ int dlock_events_by_process(dlock_client *client)
 		pthread_mutex_unlock(&client->mu);
 		dlki_log_by_process(&client->log, &client->asyncs.due);
 	}
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, rc);
 }

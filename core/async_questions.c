@@ -60,29 +60,27 @@ int dlock_inspect_start(dlock_lock *lock,
 				     void *arg),
 			int64_t timeout_ms, dlock_done_fn done, void *arg)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int rc;
 
 	if (each)
 		rc = begin_question(lock, done,
 				    dlki_question_new(lock, each, arg,
-						      timeout_ms, &err),
-				    arg, &err);
+						      timeout_ms, &s.err),
+				    arg, &s.err);
 	else
-		rc = dlk_fail(&err, DLOCK_EINVAL, "each is NULL");
-	return dlki_leave_with(scope, rc, &err);
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "each is NULL");
+	return dlki_leave_with(&s, rc);
 }
 
 int dlock_break_start(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
 		      void *arg)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = begin_question(lock, done,
-				dlki_question_new(lock, NULL, NULL, timeout_ms,
-						  &err),
-				arg, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(
+		&s, begin_question(lock, done,
+				   dlki_question_new(lock, NULL, NULL,
+						     timeout_ms, &s.err),
+				   arg, &s.err));
 }

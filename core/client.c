@@ -266,17 +266,16 @@ static int open_client(struct dlock_client **out, const char *uri,
 
 int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int rc;
 
 	if (!out)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "dlock_open: out is NULL");
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "dlock_open: out is NULL");
 	else if (!uri)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "dlock_open: uri is NULL");
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "dlock_open: uri is NULL");
 	else
-		rc = open_client(out, uri, opts, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = open_client(out, uri, opts, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* Until the client is open, the session changes. */

@@ -192,7 +192,7 @@ static void close_client(struct dlock_client *c)
 
 void dlock_close(dlock_client *client)
 {
-	struct dlki_scope scope = dlki_enter();
+	struct dlki_scope s = dlki_enter();
 
 	if (!client || dlki_client_here(client, NULL) != 0)
 		goto out;
@@ -203,5 +203,5 @@ void dlock_close(dlock_client *client)
 	else
 		close_client(client);
 out:
-	dlki_leave(scope);
+	dlki_leave(&s);
 }

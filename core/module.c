@@ -128,9 +128,7 @@ static int load(const char *file, struct dlk_error *err)
 
 int dlock_backend_load(const char *file)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = load(file, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, load(file, &s.err));
 }

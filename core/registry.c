@@ -294,11 +294,9 @@ int dlki_registry_add(const struct dlock_backend *b, const char *file,
 
 int dlock_backend_register(const struct dlock_backend *backend)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_registry_add(backend, NULL, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_registry_add(backend, NULL, &s.err));
 }
 
 /* ---- Reports ------------------------------------------------------------- */
@@ -352,20 +350,19 @@ int dlock_each_param(const char *scheme,
 		     void (*each)(const struct dlock_store_param *p, void *arg),
 		     void *arg)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	const struct dlock_backend *backend = NULL;
 	int rc = 0;
 
 	if (!scheme || !each)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "scheme or each is NULL");
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "scheme or each is NULL");
 	else if (!find_known(scheme))
-		rc = dlki_registry_find(&backend, scheme, &err);
+		rc = dlki_registry_find(&backend, scheme, &s.err);
 	else
 		backend = find_known(scheme)->backend;
 	if (rc == 0) {
 		each_of(dlki_common_params, each, arg);
 		each_of(backend ? backend->params : NULL, each, arg);
 	}
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, rc);
 }

@@ -48,17 +48,16 @@ static int members_revocable(struct dlki_multi_hold *m, struct dlk_error *err)
 
 int dlock_revocable(dlock_hold *hold)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int rc;
 
 	if (!hold)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "hold is NULL");
 	else if (dlki_hold_multi(hold))
-		rc = members_revocable(dlki_hold_multi(hold), &err);
+		rc = members_revocable(dlki_hold_multi(hold), &s.err);
 	else
-		rc = one_revocable(hold, &err);
-	return dlki_leave_with(scope, rc, &err);
+		rc = one_revocable(hold, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* The descriptor is there first, so that no notice comes without it. */
@@ -87,26 +86,23 @@ static int wanted_fd(struct dlock_hold *hold, struct dlk_error *err)
 
 int dlock_wanted_fd(dlock_hold *hold)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
+	struct dlki_scope s = dlki_enter();
 	int fd;
 
 	if (!hold)
-		fd = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+		fd = dlk_fail(&s.err, DLOCK_EINVAL, "hold is NULL");
 	else if (dlki_hold_multi(hold))
-		fd = dlk_fail(&err, DLOCK_EINVAL,
+		fd = dlk_fail(&s.err, DLOCK_EINVAL,
 			      "a multi-lock's hold: ask for its members' "
 			      "descriptors (dlock_member)");
 	else
-		fd = wanted_fd(hold, &err);
-	return dlki_leave_with(scope, fd, &err);
+		fd = wanted_fd(hold, &s.err);
+	return dlki_leave_with(&s, fd);
 }
 
 int dlock_revoke(dlock_lock *lock, int64_t timeout_ms)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_revoke(lock, timeout_ms, &err);
+	struct dlki_scope s = dlki_enter();
 
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, dlki_revoke(lock, timeout_ms, &s.err));
 }

@@ -34,9 +34,8 @@ static int check_stats(const dlock_client *client,
 
 int dlock_get_stats(dlock_client *client, struct dlock_stats *out)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = check_stats(client, out, &err);
+	struct dlki_scope s = dlki_enter();
+	int rc = check_stats(client, out, &s.err);
 	struct dlock_stats now;
 
 	if (rc == 0) {
@@ -46,5 +45,5 @@ int dlock_get_stats(dlock_client *client, struct dlock_stats *out)
 		now.size = out->size < sizeof(now) ? out->size : sizeof(now);
 		memcpy(out, &now, now.size);
 	}
-	return dlki_leave_with(scope, rc, &err);
+	return dlki_leave_with(&s, rc);
 }

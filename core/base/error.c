@@ -65,11 +65,10 @@ int dlki_report(const struct dlk_error *err)
 	return err->code;
 }
 
-int dlki_leave_with(struct dlki_scope scope, int rc,
-		    const struct dlk_error *err)
+int dlki_leave_with(struct dlki_scope *scope, int rc)
 {
 	if (rc < 0)
-		dlki_report(err);
+		dlki_report(&scope->err);
 	dlki_leave(scope);
 	return rc;
 }

@@ -20,9 +20,8 @@
  * not be 0. */
 int dlki_report(const struct dlk_error *err);
 
-/* Leave a public call that returns `rc`; < 0: report err. */
-int dlki_leave_with(struct dlki_scope scope, int rc,
-		    const struct dlk_error *err);
+/* Leave a public call that returns `rc`; < 0: report the error. */
+int dlki_leave_with(struct dlki_scope *scope, int rc);
 
 /* Return a backend's `rc`; give err a text if the backend did not. */
 int dlki_reason(struct dlk_error *err, int rc, const char *scheme);

@@ -61,17 +61,16 @@ uint64_t dlki_thread_serial(void)
 
 struct dlki_scope dlki_enter(void)
 {
-	struct dlki_scope b;
+	struct dlki_scope scope = { .errnum = errno };
 
-	b.errnum = errno;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &b.cancel_state);
-	return b;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &scope.cancel_state);
+	return scope;
 }
 
-void dlki_leave(struct dlki_scope b)
+void dlki_leave(struct dlki_scope *scope)
 {
-	pthread_setcancelstate(b.cancel_state, &b.cancel_state);
-	errno = b.errnum;
+	pthread_setcancelstate(scope->cancel_state, &scope->cancel_state);
+	errno = scope->errnum;
 }
 
 int dlk_thread(pthread_t *out, const char *name, void *(*run)(void *arg),

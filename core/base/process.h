@@ -22,9 +22,10 @@ uint64_t dlki_thread_serial(void);
 struct dlki_scope {
 	int errnum;
 	int cancel_state;
+	struct dlk_error err; /* the call's, without an error at first */
 };
 
 struct dlki_scope dlki_enter(void);
-void dlki_leave(struct dlki_scope b);
+void dlki_leave(struct dlki_scope *scope);
 
 #endif
