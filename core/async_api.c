@@ -124,15 +124,10 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 	if (rc != 0)
 		return rc;
 	c = lock->multi ? dlki_multi_home(lock->multi) : lock->record->client;
-	rc = dlki_client_begin(c, err);
-	if (rc != 0)
-		return rc;
-	r = dlki_async_make(c, done, arg, err);
-	rc = r ? acquire_start(lock, &o, r, op, err) : err->code;
-	if (rc != 0 && r)
-		dlki_async_free(r);
-	dlki_client_end(c);
-	return rc;
+	r = dlki_async_begin(c, done, arg, err);
+	if (!r)
+		return err->code;
+	return dlki_async_begun(c, r, acquire_start(lock, &o, r, op, err));
 }
 
 static int public_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
@@ -231,21 +226,12 @@ static int begin_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 	/* The callback may release the hold, and `read` go, before the
 	 * return. */
 	c = read->client;
-	rc = dlki_client_begin(c, err);
-	if (rc != 0)
-		return rc;
-	r = dlki_async_make(c, done, arg, err);
-	if (r) {
-		r->wait = dlki_wait_new(lock, timeout_ms);
-		r->wait.beside = read;
-		rc = upgrade_start(lock, hold, r, op, err);
-		if (rc != 0)
-			dlki_async_free(r);
-	} else {
-		rc = err->code;
-	}
-	dlki_client_end(c);
-	return rc;
+	r = dlki_async_begin(c, done, arg, err);
+	if (!r)
+		return err->code;
+	r->wait = dlki_wait_new(lock, timeout_ms);
+	r->wait.beside = read;
+	return dlki_async_begun(c, r, upgrade_start(lock, hold, r, op, err));
 }
 
 int dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
@@ -330,20 +316,14 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 		c = dlki_multi_member(hold, 0)->claim->client;
 	else
 		c = hold->claim->client;
-	rc = dlki_client_begin(c, err);
-	if (rc != 0)
-		return rc;
-	r = dlki_async_make(c, done, arg, err);
+	r = dlki_async_begin(c, done, arg, err);
 	if (!r)
-		rc = err->code;
-	else if (dlki_hold_multi(hold))
+		return err->code;
+	if (dlki_hold_multi(hold))
 		rc = dlki_multi_call_release(r, hold, err);
 	else
 		rc = release_start(r, hold, err);
-	if (rc != 0 && r)
-		dlki_async_free(r);
-	dlki_client_end(c);
-	return rc;
+	return dlki_async_begun(c, r, rc);
 }
 
 int dlock_release_start(dlock_hold *hold, dlock_done_fn done, void *arg)

@@ -12,16 +12,11 @@ static int ask_start(dlock_lock *lock, struct dlki_question *q,
 		     dlock_done_fn done, void *arg, struct dlk_error *err)
 {
 	struct dlock_client *c = lock->record->client;
-	struct dlki_async *r;
-	int rc = dlki_client_begin(c, err);
+	struct dlki_async *r = dlki_async_begin(c, done, arg, err);
+	int rc;
 
-	if (rc != 0)
-		return rc;
-	r = dlki_async_make(c, done, arg, err);
-	if (!r) {
-		dlki_client_end(c);
+	if (!r)
 		return err->code;
-	}
 	pthread_mutex_lock(&c->mu);
 	rc = dlki_async_reserve(c, err);
 	if (rc == 0) {
@@ -30,12 +25,9 @@ static int ask_start(dlock_lock *lock, struct dlki_question *q,
 		dlki_call_begin(c);
 		dlki_async_enter(r);
 		dlki_async_ready(r);
-	} else {
-		dlki_async_free(r);
 	}
 	pthread_mutex_unlock(&c->mu);
-	dlki_client_end(c);
-	return rc;
+	return dlki_async_begun(c, r, rc);
 }
 
 static int begin_question(dlock_lock *lock, dlock_done_fn done,

@@ -174,17 +174,29 @@ int dlki_async_thread_start(struct dlock_client *c, struct dlk_error *err)
 	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
 }
 
-struct dlki_async *dlki_async_make(struct dlock_client *c, dlock_done_fn done,
-				   void *arg, struct dlk_error *err)
+struct dlki_async *dlki_async_begin(struct dlock_client *c, dlock_done_fn done,
+				    void *arg, struct dlk_error *err)
 {
-	struct dlki_async *r;
+	struct dlki_async *r = NULL;
 
-	if (dlki_async_thread_start(c, err) != 0)
+	if (dlki_client_begin(c, err) != 0)
 		return NULL;
-	r = dlki_async_new(c, done, arg);
+	if (dlki_async_thread_start(c, err) == 0) {
+		r = dlki_async_new(c, done, arg);
+		if (!r)
+			dlki_nomem(err);
+	}
 	if (!r)
-		dlki_nomem(err);
+		dlki_client_end(c);
 	return r;
+}
+
+int dlki_async_begun(struct dlock_client *c, struct dlki_async *r, int rc)
+{
+	if (rc != 0)
+		dlki_async_free(r);
+	dlki_client_end(c);
+	return rc;
 }
 
 void dlki_async_thread_stop(struct dlock_client *c)

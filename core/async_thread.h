@@ -11,11 +11,16 @@
 /* Without mu, in a call of the client: start the thread unless it runs. */
 int dlki_async_thread_start(struct dlock_client *client, struct dlk_error *err);
 
-/* Without mu, in a call of the client: make a call that can be entered, with
- * the thread that runs the call.  NULL: see err. */
-struct dlki_async *dlki_async_make(struct dlock_client *client,
-				   dlock_done_fn done, void *arg,
-				   struct dlk_error *err);
+/* Without mu: begin a public call that begins an asynchronous call, which can
+ * be entered, with the thread that runs the call.  NULL: see err. */
+struct dlki_async *dlki_async_begin(struct dlock_client *client,
+				    dlock_done_fn done, void *arg,
+				    struct dlk_error *err);
+
+/* End the public call with `rc`; after an error the asynchronous call has not
+ * begun. */
+int dlki_async_begun(struct dlock_client *client, struct dlki_async *call,
+		     int rc);
 
 /* With mu held: enter a release, READY.  The hold has ended for the program. */
 void dlki_async_release(struct dlki_async *call);
