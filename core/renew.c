@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/renew.h"
 
-#include <stddef.h>
-
 #include "core/away.h"
 #include "core/claim.h"
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/log.h"
 #include "core/cleanup.h"
 #include "core/lifecycle.h"
 #include "core/schedule.h"
 #include "core/stats.h"
 #include "core/store.h"
-
-#define CLAIM_OF_WORK(timer)                                                   \
-	((struct dlki_claim *)(void *)((                                       \
-		char *)(timer)-offsetof(struct dlki_claim, work)))
 
 #define BATCH 1024
 #define PAUSE_MIN_NS (5 * DLK_MS)
@@ -70,7 +65,8 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 	for (first = dlki_heap_first(&schedule->work);
 	     b->n < BATCH && first && first->at <= soon;
 	     first = dlki_heap_first(&schedule->work)) {
-		struct dlki_claim *claim = CLAIM_OF_WORK(first);
+		struct dlki_claim *claim =
+			DLKI_CONTAINER_OF(first, struct dlki_claim, work);
 
 		if (claim->busy) {
 			dlki_heap_set(&schedule->work, first,
