@@ -294,20 +294,30 @@ static void write_now(struct dlki_log *log, const struct about *about,
 	dlki_log_close(&bracket);
 }
 
+/* Have `put` write the line. */
+static void format(struct dlki_log *log,
+		   void (*put)(struct dlki_log *log, const struct about *about,
+			       const char *text),
+		   const struct about *about, const char *fmt, va_list args)
+{
+	int errnum = errno;
+	char text[LINE_SIZE];
+
+	if (!log->sink)
+		return;
+	vsnprintf(text, sizeof(text), fmt, args);
+	put(log, about, text);
+	errno = errnum;
+}
+
 void dlki_log(struct dlock_client *c, int level, const char *fmt, ...)
 {
 	const struct about about = { .level = level };
-	int errnum = errno;
-	char text[LINE_SIZE];
 	va_list args;
 
-	if (!c->log.sink)
-		return;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	format(&c->log, write_now, &about, fmt, args);
 	va_end(args);
-	write_now(&c->log, &about, text);
-	errno = errnum;
 }
 
 void dlki_log_failed(struct dlock_client *c, int level, const char *lock,
@@ -328,15 +338,9 @@ void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 {
 	const struct about about = { .level = level };
 	struct dlock_client *c = s->core;
-	int errnum = errno;
-	char text[LINE_SIZE];
 	va_list args;
 
-	if (!c->log.sink)
-		return;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	format(&c->log, write_line, &about, fmt, args);
 	va_end(args);
-	write_line(&c->log, &about, text);
-	errno = errnum;
 }

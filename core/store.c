@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/store.h"
 
-/* Deliver the lines that the backend writes in `call`. */
+/* Deliver the lines that the backend writes in `call`, if there is a
+ * listener. */
 #define IN_BRACKET(c, call)                                                    \
 	do {                                                                   \
 		struct dlki_log_bracket bracket;                               \
                                                                                \
-		dlki_log_open(&bracket, &(c)->log);                            \
+		if ((c)->log.sink)                                             \
+			dlki_log_open(&bracket, &(c)->log);                    \
 		call;                                                          \
-		dlki_log_close(&bracket);                                      \
+		if ((c)->log.sink)                                             \
+			dlki_log_close(&bracket);                              \
 	} while (0)
 
 int dlki_store_open(struct dlock_client *c, dlk_time deadline,
@@ -25,15 +28,12 @@ void dlki_store_close(struct dlock_client *c, dlk_time deadline)
 	IN_BRACKET(c, c->backend->close(c->session, deadline));
 }
 
-/* Acquire and release are hot: without a listener, skip the bracket. */
 enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err)
 {
 	struct dlock_client *c = t->session->core;
 	enum dlk_verdict rc;
 
-	if (!c->log.sink)
-		return c->backend->attempt(t, deadline, err);
 	IN_BRACKET(c, rc = c->backend->attempt(t, deadline, err));
 	return rc;
 }
@@ -68,8 +68,6 @@ int dlki_store_release(struct dlk_ticket *t, dlk_time deadline,
 	struct dlock_client *c = t->session->core;
 	int rc;
 
-	if (!c->log.sink)
-		return c->backend->release(t, deadline, err);
 	IN_BRACKET(c, rc = c->backend->release(t, deadline, err));
 	return rc;
 }
@@ -80,8 +78,6 @@ int dlki_store_release_begin(struct dlk_ticket *t, dlk_time deadline,
 	struct dlock_client *c = t->session->core;
 	int rc;
 
-	if (!c->log.sink)
-		return c->backend->release_begin(t, deadline, err);
 	IN_BRACKET(c, rc = c->backend->release_begin(t, deadline, err));
 	return rc;
 }
