@@ -198,12 +198,8 @@ static int connect_store(struct dlock_client *c, struct dlk_error *err)
 		rc = dlki_threads_start(c, err);
 	if (rc == 0) {
 		rc = dlki_events_start(c, err);
-		if (rc != 0) {
-			pthread_mutex_lock(&c->mu);
-			dlki_threads_halt(c);
-			pthread_mutex_unlock(&c->mu);
+		if (rc != 0)
 			dlki_threads_stop(c);
-		}
 	}
 	if (rc != 0)
 		dlki_store_close(c, dlki_after_ms(dlk_now(), c->close_ms));

@@ -21,7 +21,7 @@ static void end_calls(struct dlock_client *c)
 	c->closing = 1;
 	atomic_store(&c->ends, 1);
 	c->events.closing_since = dlk_now();
-	dlki_threads_halt(c);
+	c->schedule.stop = 1;
 	for (uint32_t i = 0; i < c->slots.n; i++) {
 		struct dlki_claim *claim = c->slots.v[i].claim;
 

@@ -12,11 +12,8 @@
 
 static void set_end(struct dlki_async *r, dlk_time at)
 {
-	struct dlki_schedule *schedule = &r->client->schedule;
-
 	dlki_heap_set(&r->client->asyncs.end, &r->end, at);
-	if (at < schedule->armed)
-		dlki_schedule_arm(schedule, at);
+	dlki_schedule_arm(&r->client->schedule, at);
 }
 
 void dlki_overdue_begin(struct dlki_async *r)

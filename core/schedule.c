@@ -29,6 +29,8 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at)
 {
+	if (at >= schedule->armed)
+		return;
 	schedule->armed = at;
 	dlki_source_at(&schedule->source, at);
 }
@@ -41,35 +43,29 @@ int dlki_schedule_reserve(struct dlki_schedule *schedule, size_t n)
 	return dlki_heap_reserve(&schedule->expiry, n);
 }
 
-void dlki_schedule_work(struct dlki_claim *claim, dlk_time at)
+static void set_work(struct dlki_claim *claim, dlk_time at)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
 	dlki_heap_set(dlki_claim_is_cleanup(claim) ? &schedule->clean :
 						     &schedule->work,
 		      &claim->work, at);
-	if (at < schedule->armed)
-		dlki_schedule_arm(schedule, at);
 }
 
-/* The renewer waits for a thread: another thread may be needed. */
-static void look_soon(struct dlki_schedule *schedule)
+void dlki_schedule_work(struct dlki_claim *claim, dlk_time at)
 {
-	dlk_time at = dlk_now() + DLKI_JOB_STUCK_NS;
-
-	if (at < schedule->armed)
-		dlki_schedule_arm(schedule, at);
+	set_work(claim, at);
+	dlki_schedule_arm(&claim->client->schedule, at);
 }
 
 void dlki_schedule_now(struct dlki_claim *claim)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
-	dlki_heap_set(dlki_claim_is_cleanup(claim) ? &schedule->clean :
-						     &schedule->work,
-		      &claim->work, dlk_now());
+	set_work(claim, dlk_now());
+	/* The renewer waits for a thread: another thread may be needed. */
 	if (!schedule->stop && dlki_job_post(&schedule->job))
-		look_soon(schedule);
+		dlki_schedule_arm(schedule, dlk_now() + DLKI_JOB_STUCK_NS);
 }
 
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)
@@ -150,8 +146,7 @@ void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end)
 	if (claim->expiry.place != 0 && claim->expiry.at <= end)
 		return;
 	dlki_heap_set(&schedule->expiry, &claim->expiry, end);
-	if (end < schedule->armed)
-		dlki_schedule_arm(schedule, end);
+	dlki_schedule_arm(schedule, end);
 }
 
 int64_t dlki_schedule_limit_ms(const struct dlock_client *c)

@@ -54,7 +54,7 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 /* Room in every heap for `n` claims: after that, scheduling cannot fail. */
 int dlki_schedule_reserve(struct dlki_schedule *schedule, size_t n);
 
-/* Have dlock-loop look at `at`; DLK_FOREVER: only when told. */
+/* Have dlock-loop look at `at`, at the latest. */
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at);
 
 /* A claim was granted: renew it in time, and note the end. */

@@ -66,6 +66,7 @@ static void look(struct dlki_source *source)
 			next = end->at;
 		if (overdue < next)
 			next = overdue;
+		schedule->armed = DLK_FOREVER;
 		dlki_schedule_arm(schedule, next);
 	}
 	pthread_mutex_unlock(&c->mu);
@@ -86,7 +87,7 @@ static int renew(struct dlki_job *job)
 	if (!schedule->stop) {
 		due = dlki_schedule_due(schedule);
 		more = due <= dlk_now();
-		if (!more && due < schedule->armed)
+		if (!more)
 			dlki_schedule_arm(schedule, due);
 	}
 	pthread_mutex_unlock(&c->mu);
@@ -125,13 +126,11 @@ int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
 	return dlki_system(err, rc, "starting a thread");
 }
 
-void dlki_threads_halt(struct dlock_client *c)
-{
-	c->schedule.stop = 1;
-}
-
 void dlki_threads_stop(struct dlock_client *c)
 {
+	pthread_mutex_lock(&c->mu);
+	c->schedule.stop = 1;
+	pthread_mutex_unlock(&c->mu);
 	dlki_source_leave(&c->schedule.source);
 	dlki_job_leave(&c->schedule.job);
 }

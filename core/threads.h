@@ -15,10 +15,7 @@
 
 int dlki_threads_start(struct dlock_client *client, struct dlk_error *err);
 
-/* With mu held: begin no further work. */
-void dlki_threads_halt(struct dlock_client *client);
-
-/* Without mu, once halted.  Waits for the renewer's call of the backend. */
+/* Without mu.  Waits for the renewer's call of the backend. */
 void dlki_threads_stop(struct dlock_client *client);
 
 #endif
