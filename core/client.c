@@ -87,13 +87,8 @@ static int client_new(struct dlock_client **out,
 		return dlki_nomem(err);
 	c->session = calloc(1, backend->session_size);
 	c->label = make_label(o->label, uri);
-	if (!c->session || !c->label) {
-		free(c->session);
-		free(c->label);
-		free(c);
-		return dlki_nomem(err);
-	}
-	rc = dlki_owners_init(&c->owners, err);
+	rc = c->session && c->label ? dlki_owners_init(&c->owners, err) :
+				      dlki_nomem(err);
 	if (rc != 0) {
 		free(c->session);
 		free(c->label);
