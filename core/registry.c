@@ -14,60 +14,31 @@
 #include "core/uri/uri.h"
 #include "dlock_config.h"
 
-#if DLOCK_HAVE_MEM
-extern const struct dlock_backend dlki_mem_backend;
-#define MEM &dlki_mem_backend
-#else
-#define MEM NULL
-#endif
-#if DLOCK_HAVE_FILE
-extern const struct dlock_backend dlki_file_backend;
-#define FILE_ &dlki_file_backend
-#else
-#define FILE_ NULL
-#endif
-#if DLOCK_HAVE_ZK
-extern const struct dlock_backend dlki_zk_backend;
-#define ZK &dlki_zk_backend
-#else
-#define ZK NULL
-#endif
-#if DLOCK_HAVE_REDIS
-extern const struct dlock_backend dlki_redis_backend;
-#define REDIS &dlki_redis_backend
-#else
-#define REDIS NULL
-#endif
-#if DLOCK_HAVE_REDIS && DLOCK_HAVE_TLS
-extern const struct dlock_backend dlki_rediss_backend;
-#define REDISS &dlki_rediss_backend
-#else
-#define REDISS NULL
-#endif
-#if DLOCK_HAVE_MEMCACHED
-extern const struct dlock_backend dlki_memcached_backend;
-#define MEMCACHED &dlki_memcached_backend
-#else
-#define MEMCACHED NULL
-#endif
-#if DLOCK_HAVE_MEMCACHED && DLOCK_HAVE_TLS
-extern const struct dlock_backend dlki_memcacheds_backend;
-#define MEMCACHEDS &dlki_memcacheds_backend
-#else
-#define MEMCACHEDS NULL
-#endif
+/* A backend that is not built in is not defined. */
+extern const struct dlock_backend dlki_mem_backend, dlki_file_backend,
+	dlki_zk_backend, dlki_redis_backend, dlki_rediss_backend,
+	dlki_memcached_backend, dlki_memcacheds_backend;
+
+#define IF(built, backend) ((built) ? &(backend) : NULL)
+#define MEM IF(DLOCK_HAVE_MEM, dlki_mem_backend)
+#define FILE_ IF(DLOCK_HAVE_FILE, dlki_file_backend)
+#define ZK IF(DLOCK_HAVE_ZK, dlki_zk_backend)
+#define REDIS IF(DLOCK_HAVE_REDIS, dlki_redis_backend)
+#define REDISS                                                                 \
+	IF(DLOCK_HAVE_REDIS != 0 && DLOCK_HAVE_TLS != 0, dlki_rediss_backend)
+#define MEMCACHED IF(DLOCK_HAVE_MEMCACHED, dlki_memcached_backend)
+#define MEMCACHEDS                                                             \
+	IF(DLOCK_HAVE_MEMCACHED != 0 && DLOCK_HAVE_TLS != 0,                   \
+	   dlki_memcacheds_backend)
 
 #define BUILD_WITH(option) "not built in; configure with -D" option "=ON"
-#if DLOCK_HAVE_REDIS
-#define BUILD_REDISS BUILD_WITH("DLOCK_TLS")
-#else
-#define BUILD_REDISS BUILD_WITH("DLOCK_WITH_REDIS=ON -DDLOCK_TLS")
-#endif
-#if DLOCK_HAVE_MEMCACHED
-#define BUILD_MEMCACHEDS BUILD_WITH("DLOCK_TLS")
-#else
-#define BUILD_MEMCACHEDS BUILD_WITH("DLOCK_WITH_MEMCACHED=ON -DDLOCK_TLS")
-#endif
+#define BUILD_REDISS                                                           \
+	(DLOCK_HAVE_REDIS ? BUILD_WITH("DLOCK_TLS") :                          \
+			    BUILD_WITH("DLOCK_WITH_REDIS=ON -DDLOCK_TLS"))
+#define BUILD_MEMCACHEDS                                                       \
+	(DLOCK_HAVE_MEMCACHED ?                                                \
+		 BUILD_WITH("DLOCK_TLS") :                                     \
+		 BUILD_WITH("DLOCK_WITH_MEMCACHED=ON -DDLOCK_TLS"))
 
 /* Known schemes; the message says how to build in a missing scheme. */
 static const struct known {
