@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/name.h"
-#include "core/base/utf8.h"
+#include "core/base/error.h"
 
 #include <sha2.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 
 int dlki_name_check(const char *name, struct dlk_error *err)
 {
-	const char *flaw;
-	size_t len, at;
+	size_t len;
 
 	if (!name)
 		return dlk_fail(err, DLOCK_EINVAL, "the name is NULL");
@@ -22,11 +21,7 @@ int dlki_name_check(const char *name, struct dlk_error *err)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the name is longer than %d bytes",
 				DLKI_NAME_MAX);
-	flaw = dlki_text_flaw(name, len, &at);
-	if (flaw)
-		return dlk_fail(err, DLOCK_EINVAL, "byte %zu of the name %s",
-				at, flaw);
-	return DLOCK_OK;
+	return dlki_text_check(name, len, "name", err);
 }
 
 static int is_plain(const char *name, size_t len)

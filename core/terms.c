@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
 
 #define LEASE_MIN_MS 10 /* as of ttl= */
 #define LEAST_SIZE offsetof(dlock_acquire_options, max_hold_ms)
@@ -30,9 +29,6 @@ int dlki_acquire_options(dlock_acquire_options *own,
 
 static int check_options(const dlock_acquire_options *o, struct dlk_error *err)
 {
-	const char *flaw;
-	size_t at;
-
 	if (o->lease_ms != 0 && o->lease_ms < LEASE_MIN_MS)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"lease_ms is %" PRId64 ": %d is the least, and "
@@ -43,12 +39,9 @@ static int check_options(const dlock_acquire_options *o, struct dlk_error *err)
 				"max_hold_ms is %" PRId64 ": use 0 for a hold "
 				"that lasts until its release",
 				o->max_hold_ms);
-	flaw = o->label ? dlki_text_flaw(o->label, strlen(o->label), &at) :
-			  NULL;
-	if (flaw)
-		return dlk_fail(err, DLOCK_EINVAL, "byte %zu of the label %s",
-				at, flaw);
-	return 0;
+	return o->label ? dlki_text_check(o->label, strlen(o->label), "label",
+					  err) :
+			  0;
 }
 
 int dlki_terms_new(struct dlki_terms **out, const dlock_acquire_options *o,

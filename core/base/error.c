@@ -86,6 +86,17 @@ int dlki_nomem(struct dlk_error *err)
 	return dlk_fail(err, DLOCK_ENOMEM, "%s", dlock_strerror(DLOCK_ENOMEM));
 }
 
+int dlki_text_check(const char *text, size_t len, const char *what,
+		    struct dlk_error *err)
+{
+	size_t at;
+	const char *flaw = dlki_text_flaw(text, len, &at);
+
+	return flaw ? dlk_fail(err, DLOCK_EINVAL, "byte %zu of the %s %s", at,
+			       what, flaw) :
+		      0;
+}
+
 const char *dlki_errno_text(int errnum)
 {
 	const char *text = strerrordesc_np(errnum);

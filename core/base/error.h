@@ -34,6 +34,10 @@ int dlki_nomem(struct dlk_error *err);
  * ESYSTEM.  The text is "<doing>: <dlki_errno_text>". */
 int dlki_system(struct dlk_error *err, int errnum, const char *doing);
 
+/* Are the bytes text, as in utf8.h?  0; or EINVAL, with the flaw of `what`. */
+int dlki_text_check(const char *text, size_t len, const char *what,
+		    struct dlk_error *err);
+
 /* Return strerror()'s text in the C locale, from any thread; static. */
 const char *dlki_errno_text(int errnum);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/uri/escape.h"
-#include "core/base/utf8.h"
+#include "core/base/error.h"
 
 #include <string.h>
 
@@ -31,8 +31,6 @@ int dlki_unescape(char **room, const char *text, size_t len, const char *what,
 		  struct dlk_error *err)
 {
 	char *to = *room;
-	const char *flaw;
-	size_t at;
 
 	for (size_t i = 0; i < len; i++) {
 		int byte = (unsigned char)text[i];
@@ -48,10 +46,8 @@ int dlki_unescape(char **room, const char *text, size_t len, const char *what,
 		}
 		*to++ = (char)byte;
 	}
-	flaw = dlki_text_flaw(*room, (size_t)(to - *room), &at);
-	if (flaw)
-		return dlk_fail(err, DLOCK_EINVAL, "byte %zu of the %s %s", at,
-				what, flaw);
+	if (dlki_text_check(*room, (size_t)(to - *room), what, err) != 0)
+		return DLOCK_EINVAL;
 	*to++ = '\0';
 	*room = to;
 	return DLOCK_OK;

@@ -52,12 +52,10 @@ int dlki_password_read(char **out, const char *path, struct dlk_error *err)
 
 int dlki_password_copy(char **out, const char *text, struct dlk_error *err)
 {
-	size_t at;
-	const char *flaw = dlki_text_flaw(text, strlen(text), &at);
+	int rc = dlki_text_check(text, strlen(text), "password", err);
 
-	if (flaw)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"byte %zu of the password %s", at, flaw);
+	if (rc != 0)
+		return rc;
 	*out = strdup(text);
 	return *out ? DLOCK_OK : dlki_nomem(err);
 }

@@ -6,7 +6,6 @@
 #include "core/uri/params.h"
 #include "core/uri/password.h"
 #include "core/uri/shown.h"
-#include "core/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,17 +73,13 @@ int dlki_uri_scheme(const char *text, char out[DLKI_SCHEME_MAX + 1],
 static int check_text(const char *text, struct dlk_error *err)
 {
 	size_t len = text ? strnlen(text, DLKI_URI_MAX + 1) : 0;
-	const char *flaw;
-	size_t at;
 
 	if (len > DLKI_URI_MAX)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the URI is longer than %d bytes",
 				DLKI_URI_MAX);
-	flaw = dlki_text_flaw(text, len, &at);
-	if (flaw)
-		return dlk_fail(err, DLOCK_EINVAL, "byte %zu of the URI %s", at,
-				flaw);
+	if (dlki_text_check(text, len, "URI", err) != 0)
+		return DLOCK_EINVAL;
 	if (len && strchr(text, ' '))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"a space in a URI must be written %%20");
