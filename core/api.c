@@ -174,14 +174,11 @@ int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
 static int check_acquire(const dlock_lock *lock, const dlock_acquire_options *o,
 			 dlock_hold **out, struct dlk_error *err)
 {
-	if (!lock)
-		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (!out)
-		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
-	if (o->shared && !lock->has_read_side)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"only a read-write lock has a read side");
-	return dlki_timeout_check(o->timeout_ms, err);
+	int rc = dlki_lock_check(lock, o->shared, err);
+
+	if (rc == 0 && !out)
+		rc = dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	return rc == 0 ? dlki_timeout_check(o->timeout_ms, err) : rc;
 }
 
 static int acquire(dlock_lock *lock, const dlock_acquire_options *o,

@@ -37,13 +37,12 @@ static int check_members(const struct dlki_multi *multi, struct dlk_error *err)
 static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
 			 struct dlk_error *err)
 {
-	if (!lock)
-		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (!done)
-		return dlk_fail(err, DLOCK_EINVAL, "done is NULL");
-	if (shared && !lock->has_read_side)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"only a read-write lock has a read side");
+	int rc = dlki_lock_check(lock, shared, err);
+
+	if (rc == 0 && !done)
+		rc = dlk_fail(err, DLOCK_EINVAL, "done is NULL");
+	if (rc != 0)
+		return rc;
 	return lock->multi ? check_members(lock->multi, err) :
 			     check_belongs(lock, err);
 }

@@ -109,15 +109,23 @@ enum dlk_mode dlki_lock_mode(const dlock_lock *lock)
 		       DLK_EXCLUSIVE;
 }
 
-int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err)
+int dlki_lock_check(const dlock_lock *lock, int reads, struct dlk_error *err)
 {
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (!lock->has_read_side)
+	if (reads && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a read-write lock has a read side");
-	lock->reads = 1;
 	return 0;
+}
+
+int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err)
+{
+	int rc = dlki_lock_check(lock, 1, err);
+
+	if (rc == 0)
+		lock->reads = 1;
+	return rc;
 }
 
 int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,

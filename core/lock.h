@@ -32,6 +32,9 @@ int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
 int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
 		       uint32_t permits, struct dlk_error *err);
 
+/* 0, or EINVAL: the lock is NULL, or has no read side to take. */
+int dlki_lock_check(const dlock_lock *lock, int reads, struct dlk_error *err);
+
 /* 0, or ENOTSUP: the client's store has not `what`, which is the capability. */
 int dlki_lock_needs(const dlock_client *client, uint32_t cap, const char *what,
 		    struct dlk_error *err);
