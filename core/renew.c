@@ -52,7 +52,7 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
  * have no time after a slow store, and the others too little beside it. */
 static int64_t limit_of(const struct batch *b)
 {
-	return dlki_schedule_claim_limit_ms(b->claim[0]);
+	return dlki_schedule_limit_ms(b->claim[0]);
 }
 
 static void fill_batch(struct dlock_client *c, struct batch *b)
@@ -75,7 +75,7 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 			dlki_claim_lose(claim, "the lease ran out");
 		} else {
 			if (b->n > 0 &&
-			    dlki_schedule_claim_limit_ms(claim) != limit_of(b))
+			    dlki_schedule_limit_ms(claim) != limit_of(b))
 				break;
 			dlki_heap_remove(&schedule->work, first);
 			add_to_batch(b, claim);

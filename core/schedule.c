@@ -11,8 +11,9 @@ int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms)
 	return own > store_ms ? own : store_ms;
 }
 
-dlk_time dlki_schedule_end(const struct dlki_schedule *schedule, dlk_time since,
-			   int64_t lease_ms)
+/* The end of the promise for a lease of `lease_ms` counted from `since`. */
+static dlk_time lease_end(const struct dlki_schedule *schedule, dlk_time since,
+			  int64_t lease_ms)
 {
 	if (schedule->ttl_ms == 0)
 		return DLK_FOREVER;
@@ -101,7 +102,7 @@ static dlk_time only_lease(const struct dlki_claim *claim)
 	const struct dlki_schedule *schedule = &claim->client->schedule;
 	int64_t lease_ms = claim->terms->lease_ms;
 	dlk_time since = claim->ticket->since;
-	dlk_time whole = dlki_schedule_end(schedule, since, schedule->ttl_ms);
+	dlk_time whole = lease_end(schedule, since, schedule->ttl_ms);
 	dlk_time end = dlki_after_ms(since, lease_ms);
 
 	if (lease_ms == 0 || (lease_ms <= schedule->ttl_ms && whole < end))
@@ -129,8 +130,8 @@ dlk_time dlki_schedule_promise(struct dlki_claim *claim)
 	int64_t own_ms = own_lease_ms(claim);
 	dlk_time end;
 
-	claim->lease_until = dlki_schedule_end(&claim->client->schedule,
-					       t->since, t->lease_ms);
+	claim->lease_until = lease_end(&claim->client->schedule, t->since,
+				       t->lease_ms);
 	end = dlki_after_ms(t->since, own_ms);
 	if (own_ms > 0 && !claim->terms->no_renew && end < claim->lease_until)
 		claim->lease_until = end;
@@ -149,19 +150,14 @@ void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end)
 	dlki_schedule_arm(schedule, end);
 }
 
-int64_t dlki_schedule_limit_ms(const struct dlock_client *c)
+int64_t dlki_schedule_limit_ms(const struct dlki_claim *claim)
 {
-	int64_t interval_ms = c->schedule.interval_ms;
-
-	return interval_ms > 0 && interval_ms < c->request_ms ? interval_ms :
-								c->request_ms;
-}
-
-int64_t dlki_schedule_claim_limit_ms(const struct dlki_claim *claim)
-{
-	int64_t limit_ms = dlki_schedule_limit_ms(claim->client);
+	int64_t interval_ms = claim->client->schedule.interval_ms;
+	int64_t limit_ms = claim->client->request_ms;
 	int64_t own_ms = own_lease_ms(claim) / 3;
 
+	if (interval_ms > 0 && interval_ms < limit_ms)
+		limit_ms = interval_ms;
 	return own_ms > 0 && own_ms < limit_ms ? own_ms : limit_ms;
 }
 
@@ -176,7 +172,7 @@ int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms)
 	/* During a renewal: when the renewal began. */
 	low_ms = dlki_ms_until(claim->work.at, claim->lease_until);
 	/* A store may set a shorter limit. */
-	wait_ms = dlki_schedule_claim_limit_ms(claim);
+	wait_ms = dlki_schedule_limit_ms(claim);
 	if (wait_ms > low_ms / 2)
 		wait_ms = low_ms / 2;
 	return low_ms - wait_ms;

@@ -37,10 +37,6 @@ struct dlki_schedule {
 	struct dlki_job job;       /* the renewer; likewise */
 };
 
-/* The end of the promise for a lease of `lease_ms` counted from `since`. */
-dlk_time dlki_schedule_end(const struct dlki_schedule *schedule, dlk_time since,
-			int64_t lease_ms);
-
 /* max(2 ms + 1 % of ttl, the store's own granularity). */
 int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms);
 
@@ -89,9 +85,8 @@ void dlki_schedule_extended(struct dlki_claim *claim);
 /* How long the claim's promise lasts without a renewal, at most. */
 int64_t dlki_schedule_lease_ms(const struct dlki_claim *claim);
 
-/* How long a renewal may take; of a claim. */
-int64_t dlki_schedule_limit_ms(const struct dlock_client *client);
-int64_t dlki_schedule_claim_limit_ms(const struct dlki_claim *claim);
+/* How long a renewal of the claim may take. */
+int64_t dlki_schedule_limit_ms(const struct dlki_claim *claim);
 
 /* Return the result of dlock_warning_ms() for a held claim with `left_ms`
  * left. */

@@ -51,7 +51,8 @@ static void note_wanted(struct dlki_claim *claim, uint64_t turn)
 	claim->record->crowded_until = dlk_now() + CROWDED_NS;
 }
 
-void dlki_watch_tell(struct dlki_claim *claim)
+/* Tell the holder, if revocable. */
+static void tell(struct dlki_claim *claim)
 {
 	if (!claim->revocable || claim->state != DLKI_HELD)
 		return;
@@ -77,7 +78,7 @@ static void note_answer(struct dlki_claim *claim,
 	if (rc > 0) {
 		note_wanted(claim, before->wanted ? before->wanted_turn : 0);
 		w->passes = before->wanted ? before->passes : 0;
-		dlki_watch_tell(claim);
+		tell(claim);
 	}
 	if (rc < 0 || !dlki_hold_has_token(claim)) {
 		w->state = DLKI_UNWATCHED;
@@ -195,7 +196,7 @@ void dlki_watch_revoke(struct dlki_record *r)
 	struct dlki_claim *h;
 
 	LIST_FOREACH(h, &r->held, in_list)
-		dlki_watch_tell(h);
+		tell(h);
 	if (r->kept)
 		dlki_claim_unkeep(r->kept);
 }
@@ -231,7 +232,7 @@ void dlk_wanted(struct dlk_session *s, uint64_t id)
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
 	if (claim)
-		dlki_watch_tell(claim);
+		tell(claim);
 	if (claim && claim->watch.state != DLKI_UNWATCHED &&
 	    !claim->watch.wanted) {
 		note_wanted(claim, c->turns);

@@ -30,9 +30,6 @@ int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline);
 int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
 			 struct dlk_error *err);
 
-/* Tell the holder, if revocable. */
-void dlki_watch_tell(struct dlki_claim *claim);
-
 /* A client revokes the lock: the same for the holders of this client; and a
  * kept claim is given up. */
 void dlki_watch_revoke(struct dlki_record *record);
