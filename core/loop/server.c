@@ -79,12 +79,11 @@ int dlki_server_down(struct dlki_link *l, int was_up)
 dlk_time dlki_server_share(const struct dlki_link *l)
 {
 	const struct dlki_engine *e = l->engine;
+	dlk_time all = e->connect_ns;
 
-	if (e->endpoint.home[0] && e->patience_ns < e->connect_ns)
-		return e->patience_ns /
-		       (is_main(l) ? dlki_endpoint_shares(&e->endpoint) : 1);
-	return e->connect_ns /
-	       (is_main(l) ? dlki_endpoint_shares(&e->endpoint) : 1);
+	if (e->endpoint.home[0] && e->patience_ns < all)
+		all = e->patience_ns;
+	return is_main(l) ? all / dlki_endpoint_shares(&e->endpoint) : all;
 }
 
 /* ---- The name ------------------------------------------------------------ */

@@ -73,6 +73,8 @@ struct name *dlki_names_find_or_add(struct names *all, const char *host,
 
 static void record_answer(struct name *name, struct dlki_answer a)
 {
+	struct listener *l;
+
 	name->looking = 0;
 	name->answers++;
 	name->last = a;
@@ -80,7 +82,7 @@ static void record_answer(struct name *name, struct dlki_answer a)
 		free(name->good);
 		name->good = a.list;
 	}
-	for (struct listener *l = name->listeners; l; l = l->next)
+	LIST_FOREACH(l, &name->listeners, in_listeners)
 		l->answered(l);
 }
 

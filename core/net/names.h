@@ -5,6 +5,7 @@
 #define DLOCK_CORE_NET_NAMES_H
 
 #include <dlock/backend_net.h>
+#include <sys/queue.h>
 
 #include "core/base/common.h"
 #include "core/net/answer.h"
@@ -12,7 +13,7 @@
 /* A caller without a thread; answered() is called with mu held. */
 struct listener {
 	void (*answered)(struct listener *l);
-	struct listener *next;
+	LIST_ENTRY(listener) in_listeners;
 };
 
 struct name {
@@ -23,7 +24,7 @@ struct name {
 	uint64_t answers;  /* how many answers there were, */
 	struct dlki_answer last;
 	struct addrinfo *good; /* and the last good answer */
-	struct listener *listeners;
+	LIST_HEAD(, listener) listeners;
 	char port[6];
 	char host[];
 };

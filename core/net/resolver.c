@@ -59,17 +59,12 @@ static void listen_to(struct dlki_lookup *l, struct names *all)
 	l->all = all;
 	l->name->refs++;
 	l->listener.answered = answered;
-	l->listener.next = l->name->listeners;
-	l->name->listeners = &l->listener;
+	LIST_INSERT_HEAD(&l->name->listeners, &l->listener, in_listeners);
 }
 
 static void stop_listening(struct dlki_lookup *l)
 {
-	struct listener **at = &l->name->listeners;
-
-	while (*at != &l->listener)
-		at = &(*at)->next;
-	*at = l->listener.next;
+	LIST_REMOVE(&l->listener, in_listeners);
 	l->name->refs--;
 	dlki_names_forget(l->all);
 	l->all = NULL;
