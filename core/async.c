@@ -7,8 +7,8 @@
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/base/error.h"
-#include "core/event.h"
 #include "core/guard.h"
+#include "core/hold.h"
 
 /* The most woken calls that overtake a call. */
 enum { OVERTAKES = 64 };
@@ -94,7 +94,7 @@ static struct dlki_async *first_ready(struct dlki_asyncs *all)
 {
 	struct dlki_async *r = TAILQ_FIRST(&all->releases);
 
-	while (r && dlki_release_is_held_up(r->releasing, r->last))
+	while (r && dlki_hold_end_waits(r->releasing, r->last))
 		r = TAILQ_NEXT(r, in_queue);
 	if (r)
 		return r;

@@ -3,8 +3,8 @@
 
 #include "core/ask.h"
 #include "core/base/clock.h"
-#include "core/event.h"
 #include "core/guard.h"
+#include "core/hold.h"
 #include "core/registry.h"
 #include "core/schedule.h"
 #include "core/store.h"
@@ -45,7 +45,7 @@ static int is_plain_release(const struct dlki_async *r)
 	const struct dlki_claim *claim = r->releasing->claim;
 
 	return r->last && claim->state == DLKI_HELD && !claim->busy &&
-	       !dlki_release_is_held_up(r->releasing, 1) &&
+	       !dlki_hold_end_waits(r->releasing, 1) &&
 	       !claim->client->sends_releases;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/event.h"
 #include "core/record.h"
 #include "core/schedule.h"
 #include "core/stats.h"
@@ -84,4 +85,9 @@ dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 	dlki_schedule_granted(claim);
 	return claim->lease_until < claim->hold_until ? claim->lease_until :
 							claim->hold_until;
+}
+
+bool dlki_hold_end_waits(const dlock_hold *hold, int last)
+{
+	return dlki_event_holds_up(hold) || (last && hold->claim->upgrades > 0);
 }

@@ -151,11 +151,6 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 	return err->code;
 }
 
-bool dlki_release_is_held_up(const dlock_hold *hold, int last)
-{
-	return dlki_event_holds_up(hold) || (last && hold->claim->upgrades > 0);
-}
-
 static void await_event_callback(const dlock_hold *hold)
 {
 	struct dlock_client *c = hold->claim->client;

@@ -20,10 +20,6 @@ int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err);
  * claim's last hold. */
 int dlki_release_begin(dlock_hold *hold);
 
-/* Does the rest wait: for a callback about the hold, or, with the last hold of a
- * read side, for the upgrades beside it? */
-bool dlki_release_is_held_up(const dlock_hold *hold, int last);
-
 /* The rest, which waits and asks the store, and releases mu meanwhile. */
 int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 		     struct dlk_error *err);
