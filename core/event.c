@@ -124,11 +124,14 @@ static void count_callback_time(struct dlock_client *c, dlk_time begun)
 	q->closing_ns += dlk_now() - begun;
 }
 
-/* Is this hold told of the claim's events? */
-static int hears(const struct dlki_claim *claim, const dlock_hold *hold)
+/* Is this hold told of the claim's event?  A read side is never revocable. */
+static int hears(const struct dlki_claim *claim, enum dlock_event event,
+		 const dlock_hold *hold)
 {
 	if (claim->afterwards)
 		return hold == &claim->own;
+	if (event == DLOCK_WANTED && hold != &claim->own)
+		return 0;
 	return hold->count > 0 && !dlki_claim_is_over(claim);
 }
 
@@ -142,7 +145,7 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 	for (int i = 0; i < 2; i++) {
 		dlk_time begun = dlk_now();
 
-		if (!hears(claim, hold[i]))
+		if (!hears(claim, event, hold[i]))
 			continue;
 		claim->in_callback = hold[i];
 		c->events.calling = 1;

@@ -6,6 +6,9 @@
 #include "sim/process/scene.h"
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
+#include "sim/process/use.h"
+
+#define TOLD_MS 100
 
 /* A time in which all leases end, and no claim stands any more. */
 static int64_t long_ns(const struct sim_play *p)
@@ -90,18 +93,24 @@ static void look_for_claims(struct sim_play *p)
 	}
 }
 
+static void no_more_stalls(struct sim_play *p)
+{
+	struct sim_sched_weather w = p->terms.sched;
+
+	w.stall_rate = w.stop_rate = 0;
+	sim_sched_weather(&w);
+}
+
 /* When the clients count no claim in the store, the store has no claim, nor
  * later, when bytes arrive that are under way.  A closed client does not
  * count. */
 void sim_ending_subside(struct sim_play *p)
 {
 	int64_t until = sim_sched_now() + 2 * long_ns(p);
-	struct sim_sched_weather w = p->terms.sched;
 
 	if (!p->terms.scene->subside || p->terms.closes)
 		return;
-	w.stall_rate = w.stop_rate = 0;
-	sim_sched_weather(&w);
+	no_more_stalls(p);
 	p->terms.scene->subside();
 	while (!is_settled(p)) {
 		if (sim_sched_now() > until)
@@ -146,25 +155,61 @@ static void take_once(dlock_lock *l)
 	sim_stage_must("dlock_release", dlock_release(h));
 }
 
+static void note_wanted(dlock_hold *h, enum dlock_event event, const char *why,
+			void *told)
+{
+	(void)h;
+	(void)why;
+	*(int *)told |= event == DLOCK_WANTED;
+}
+
+/* No client asks for the lock for two leases; then another client revokes. */
+static void hold_for_leases(struct sim_play *p, size_t name, dlock_lock *l,
+			    const int *told)
+{
+	dlock_lock *others = sim_stage_lock(p, 1, name, 0);
+	dlock_hold *h;
+
+	sim_stage_must("dlock_acquire", dlock_acquire(l, 0, &h));
+	sim_stage_must("dlock_revocable", dlock_revocable(h));
+	sim_sched_wait(SIM_SLEEP, NULL,
+		       sim_sched_now() + 2 * p->terms.ttl_ms * SIM_MS);
+	sim_stage_must("dlock_revoke", dlock_revoke(others, 1000));
+	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + TOLD_MS * SIM_MS);
+	if (!*told)
+		sim_sched_fail("a holder of two leases hears no revoke");
+	sim_stage_must("dlock_release", dlock_release(h));
+	dlock_lock_free(others);
+}
+
 /* An orphan stands until the lease ends. */
 void sim_ending_look_at_store(struct sim_play *p)
 {
-	dlock_client *c;
+	int told = 0;
+	dlock_options opts = { .size = sizeof(opts),
+			       .on_event = note_wanted,
+			       .arg = &told };
+	dlock_client **c = p->client;
 
+	no_more_stalls(p);
 	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + long_ns(p));
-	sim_stage_must("dlock_open", dlock_open(&c, p->terms.plain, NULL));
-	p->client[0] = c;
+	sim_stage_must("dlock_open", dlock_open(&c[0], p->terms.plain, &opts));
+	sim_stage_must("dlock_open", dlock_open(&c[1], p->terms.plain, NULL));
 	for (size_t n = 0; n < p->n_names; n++) {
 		dlock_lock *l = sim_stage_lock(p, 0, n, 0), *upgradeable;
 
 		sim_stage_must("dlock_inspect",
 			       dlock_inspect(l, no_participant, NULL, 1000));
 		take_once(l);
+		if (p->terms.revocable && sim_can_revoke(c[0], &p->names[n]))
+			hold_for_leases(p, n, l, &told);
+		told = 0;
 		upgradeable = sim_stage_upgradeable(p, l, n);
 		if (upgradeable)
 			take_once(upgradeable);
 		dlock_lock_free(upgradeable);
 		dlock_lock_free(l);
 	}
-	dlock_close(c);
+	dlock_close(c[1]);
+	dlock_close(c[0]);
 }

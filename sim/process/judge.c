@@ -7,6 +7,14 @@
 
 enum { ENTRIES = 64 };
 
+/* What a hold hears of revokes. */
+struct ear {
+	int listens, hears; /* how often the caller asked to be told, and was
+			     * told */
+	int wanted;         /* told since the caller last asked */
+	int64_t since, revoked_at; /* or SIM_FOREVER */
+};
+
 /* A hold of a caller; the same hold again for a re-entrant acquire. */
 static struct entry {
 	struct sim_name *name; /* NULL: free */
@@ -16,8 +24,7 @@ static struct entry {
 	int64_t asked_at;
 	int told, early; /* of the loss; perhaps, of an earlier hold there */
 	int lost;
-	int listening, wanted; /* asks to be told of a revoke, and was told */
-	int64_t listens_since, revoked_at; /* or SIM_FOREVER */
+	struct ear ear; /* the same in all entries of a hold */
 } entries[ENTRIES];
 
 /* Holds lost before the judge knew the hold. */
@@ -147,6 +154,16 @@ static int was_told(const dlock_hold *hold)
 	return 0;
 }
 
+static struct entry *entry_of(const dlock_hold *hold, int caller)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (entries[i].name && entries[i].hold == hold &&
+		    (caller < 0 || entries[i].caller == caller))
+			return &entries[i];
+	}
+	return NULL;
+}
+
 void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		       dlock_hold *hold, int caller, int64_t asked_at,
 		       int64_t stalled)
@@ -155,6 +172,7 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 						     name->free_since;
 	int64_t late = (name->is_well ? rules.well_late_ns : rules.late_ns) +
 		       sim_sched_stalled() - stalled;
+	const struct entry *again = entry_of(hold, -1);
 	size_t i = 0;
 
 	while (i < ENTRIES && entries[i].name)
@@ -173,8 +191,9 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		.caller = caller,
 		.asked_at = asked_at,
 		.early = was_told(hold),
-		.listens_since = SIM_FOREVER,
-		.revoked_at = SIM_FOREVER,
+		.ear = again ? again->ear :
+			       (struct ear){ .since = SIM_FOREVER,
+					     .revoked_at = SIM_FOREVER },
 	};
 	if (name->holds++ == 0)
 		name->used_from = sim_sched_now();
@@ -198,16 +217,6 @@ void sim_judge_fresh(const dlock_hold *hold, int64_t stalled)
 	if (sim_sched_stalled() == stalled && left_ms > 0 &&
 	    left_ms * SIM_MS < rules.fresh_ns)
 		sim_sched_fail("a new hold has %" PRId64 " ms left", left_ms);
-}
-
-static struct entry *entry_of(const dlock_hold *hold, int caller)
-{
-	for (size_t i = 0; i < ENTRIES; i++) {
-		if (entries[i].name && entries[i].hold == hold &&
-		    (caller < 0 || entries[i].caller == caller))
-			return &entries[i];
-	}
-	return NULL;
 }
 
 void sim_judge_releasing(dlock_hold *hold, int caller)
@@ -276,20 +285,30 @@ void sim_judge_told(const dlock_hold *hold)
 		sim_sched_fail("caller %d was not told of its loss", s->caller);
 }
 
+static void set_ear(const dlock_hold *hold, struct ear ear)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (entries[i].name && entries[i].hold == hold)
+			entries[i].ear = ear;
+	}
+}
+
 void sim_judge_listening(const dlock_hold *hold)
 {
-	struct entry *s = entry_of(hold, -1);
+	struct ear ear = entry_of(hold, -1)->ear;
 
-	s->listening = 1;
-	s->wanted = 0;
-	s->listens_since = s->revoked_at = SIM_FOREVER;
+	ear.listens++;
+	ear.wanted = 0;
+	ear.since = ear.revoked_at = SIM_FOREVER;
+	set_ear(hold, ear);
 }
 
 void sim_judge_listens(const dlock_hold *hold)
 {
-	struct entry *s = entry_of(hold, -1);
+	struct ear ear = entry_of(hold, -1)->ear;
 
-	s->listens_since = sim_sched_now();
+	ear.since = sim_sched_now();
+	set_ear(hold, ear);
 }
 
 void sim_judge_revoked(const struct sim_name *name, int64_t begun_at)
@@ -298,9 +317,9 @@ void sim_judge_revoked(const struct sim_name *name, int64_t begun_at)
 	for (size_t i = 0; i < ENTRIES; i++) {
 		struct entry *s = &entries[i];
 
-		if (s->name == name && s->listens_since <= begun_at &&
-		    s->revoked_at == SIM_FOREVER)
-			s->revoked_at = sim_sched_now();
+		if (s->name == name && s->ear.since <= begun_at &&
+		    s->ear.revoked_at == SIM_FOREVER)
+			s->ear.revoked_at = sim_sched_now();
 	}
 }
 
@@ -308,22 +327,25 @@ void sim_judge_asked(const dlock_hold *hold)
 {
 	const struct entry *s = entry_of(hold, -1);
 
-	if (rules.asked_ns > 0 && s && !s->wanted &&
-	    s->revoked_at < SIM_FOREVER &&
-	    sim_sched_now() - s->revoked_at > rules.asked_ns)
+	if (rules.asked_ns > 0 && s && !s->ear.wanted &&
+	    s->ear.revoked_at < SIM_FOREVER &&
+	    sim_sched_now() - s->ear.revoked_at > rules.asked_ns)
 		sim_sched_fail("caller %d was not told of a revoke", s->caller);
 }
 
 static void note_wanted(const dlock_hold *hold)
 {
-	struct entry *s = entry_of(hold, -1);
+	const struct entry *s = entry_of(hold, -1);
+	struct ear ear;
 
 	if (!s)
 		return;
-	if (!s->listening || s->wanted)
+	ear = s->ear;
+	ear.wanted = 1;
+	if (++ear.hears > ear.listens)
 		sim_sched_fail("caller %d was told of a revoke%s", s->caller,
-			       s->wanted ? " twice" : ", and did not ask");
-	s->wanted = 1;
+			       ear.listens > 0 ? " twice" : " unasked");
+	set_ear(hold, ear);
 }
 
 /* A server without faults renews each hold in time, whatever another server

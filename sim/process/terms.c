@@ -6,7 +6,7 @@
 
 #include "sim/process/scene.h"
 
-enum { SLACK_MS = 2, ASKED_MS = 2, WELL_LATE_MS = 20 * SIM_TTL_MS };
+enum { SLACK_MS = 2, ASKED_MS = 100, WELL_LATE_MS = 20 * SIM_TTL_MS };
 
 static size_t draw(struct sim_chance *chance, const char *site, size_t n)
 {
@@ -130,9 +130,9 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->rules.may_overlap = t->may_break || t->overlaps;
 	t->rules.fresh_ns = t->fresh_ms * SIM_MS;
 	t->rules.late_ns = late_ms(t) * SIM_MS;
-	t->rules.asked_ns = t->calm && !t->may_fail && !t->may_lose ?
-				    ASKED_MS * SIM_MS :
-				    0;
+	t->rules.asked_ns = t->may_fail || t->may_lose ? 0 :
+			    t->calm                    ? 2 * SIM_MS :
+							 ASKED_MS * SIM_MS;
 	t->rules.overdue_ns = (t->calm ? 2 : t->ask_ms) * SIM_MS;
 }
 

@@ -105,16 +105,17 @@ void sim_use_release(struct sim_use *u)
 			   u->by->play->terms.close_ms);
 }
 
-static int can_revoke_permits(const struct sim_use *u)
+int sim_can_revoke(const dlock_client *c, const struct sim_name *name)
 {
-	const struct dlock_client *c = u->by->play->client[u->by->client];
+	uint32_t needed = name->kind == SIM_PERMITS ? DLOCK_CAP_REVOKE_PERMITS :
+						      DLOCK_CAP_WANTED;
 
-	return (dlock_caps(c) & DLOCK_CAP_REVOKE_PERMITS) != 0;
+	return (dlock_caps(c) & needed) != 0;
 }
 
 int sim_use_revoke(const struct sim_use *u)
 {
-	int can = u->name->kind != SIM_PERMITS || can_revoke_permits(u);
+	int can = sim_can_revoke(u->by->play->client[u->by->client], u->name);
 	int64_t begun = sim_sched_now();
 	int rc = dlock_revoke(u->lock, 1000);
 
@@ -123,8 +124,9 @@ int sim_use_revoke(const struct sim_use *u)
 	return rc == DLOCK_ENOTSUP && !can ? DLOCK_OK : rc;
 }
 
-/* A holder of a permit asks to be told when a client revokes the semaphore. */
-static void listen_for_revokes(struct sim_use *u)
+/* A holder asks to be told when a client wants or revokes the lock.  Returns
+ * whether the holder is going to be told. */
+static int listen_for_revokes(struct sim_use *u)
 {
 	const struct sim_play *p = u->by->play;
 	int rc;
@@ -133,8 +135,10 @@ static void listen_for_revokes(struct sim_use *u)
 	rc = dlock_revocable(u->hold);
 	if (rc == DLOCK_OK)
 		sim_judge_listens(u->hold);
-	else if (!sim_may_end(p, u->name, rc, 0))
+	else if (!(u->side == SIM_WRITE && rc == DLOCK_ENOTSUP) &&
+		 !sim_may_end(p, u->name, rc, 0))
 		sim_unexpected("dlock_revocable", rc);
+	return rc == DLOCK_OK;
 }
 
 static void ask_the_others(const struct sim_use *u)
@@ -151,16 +155,14 @@ static int is_revocable(const struct sim_use *u)
 {
 	const struct sim_play *p = u->by->play;
 
-	return u->side == SIM_PERMIT && p->terms.revocable &&
-	       can_revoke_permits(u);
+	return p->terms.revocable && u->side != SIM_READ &&
+	       sim_can_revoke(p->client[u->by->client], u->name);
 }
 
 void sim_use_hold(struct sim_use *u)
 {
-	int revocable = is_revocable(u);
+	int revocable = is_revocable(u) && listen_for_revokes(u);
 
-	if (revocable)
-		listen_for_revokes(u);
 	for (size_t n = sim_caller_draw(u->by, "naps", 3); n > 0; n--) {
 		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 20000) *
 			(u->by->play->terms.nap_ns / 20000));

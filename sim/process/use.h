@@ -52,6 +52,9 @@ void sim_use_hold(struct sim_use *u);
 
 void sim_use_release(struct sim_use *u);
 
+/* Are the holders of the name told of a revoke at once? */
+int sim_can_revoke(const dlock_client *c, const struct sim_name *name);
+
 /* Revoke the lock.  Returns the code; 0 where permits cannot be revoked. */
 int sim_use_revoke(const struct sim_use *u);
 
