@@ -209,13 +209,11 @@ static int fits(const struct redis_line *line, enum redis_greeting kind,
 static int may_be_denied(enum redis_greeting kind,
 			 const struct redis_reply *reply)
 {
-	if (reply->type != RD_ERROR)
+	if (reply->type != RD_ERROR || kind == RD_GREET_LOGIN ||
+	    kind == RD_GREET_SUBSCRIBE)
 		return 0;
-	if (kind == RD_GREET_NAME || kind == RD_GREET_PING)
-		return dlki_redis_fault_is(reply->text, "NOPERM");
-	return kind == RD_GREET_INFO &&
-	       (dlki_redis_fault_is(reply->text, "NOPERM") ||
-		dlki_redis_fault_is(reply->text, "unknown command"));
+	return dlki_redis_fault_is(reply->text, "NOPERM") ||
+	       dlki_redis_fault_is(reply->text, "unknown command");
 }
 
 /* Refuse the connection: 0, or the reason to end it.  The main link can do

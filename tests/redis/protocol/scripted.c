@@ -216,6 +216,18 @@ Test(redis_protocol, an_ear_without_the_right_to_ping_stays_up, .fini = rig_end)
 	cr_assert_eq(rig.warned, 0);
 }
 
+/* PING is renamed. */
+Test(redis_protocol, an_ear_at_a_server_without_ping_stays_up, .fini = rig_end)
+{
+	rig_begin_up("");
+	rig_raise_ear();
+	(void)quieten_ear();
+	rig_say(RIG_EAR, "-ERR unknown command 'PING', with args beginning "
+			 "with: \r\n");
+	cr_assert(rig.world.socks[RIG_EAR].is_open);
+	cr_assert_eq(rig.warned, 0);
+}
+
 /* ---- The greeting -------------------------------------------------------- */
 
 Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
@@ -230,6 +242,17 @@ Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
 	cr_assert(!dlki_engine_is_up(rig.engine));
 	rig_say(RIG_MAIN, "-NOPERM this user has no permissions\r\n"
 			  "-NOPERM this user has no permissions\r\n");
+	cr_assert(dlki_engine_is_up(rig.engine));
+}
+
+/* CLIENT and INFO are renamed. */
+Test(redis_protocol, a_greeting_need_not_name_us, .fini = rig_end)
+{
+	rig_begin("redis://h/?client_name=me");
+	rig_say(RIG_MAIN, "-ERR unknown command 'CLIENT', with args beginning "
+			  "with: 'SETNAME' 'me' \r\n"
+			  "-ERR unknown command 'INFO', with args beginning "
+			  "with: \r\n");
 	cr_assert(dlki_engine_is_up(rig.engine));
 }
 
