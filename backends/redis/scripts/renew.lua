@@ -8,20 +8,24 @@
 -- Answers how much was left, in ms; -1: the claim is gone.
 local lock_key = KEYS[1]
 local lock_value = redis.call('GET', lock_key)
-local info_key = lock_key .. ':i'
 local left = -1
 if lock_value and string.sub(lock_value, 3, 51) == ARGV[1] then
 	left = math.max(redis.call('PTTL', lock_key), 0)
 	redis.call('PEXPIRE', lock_key, ARGV[2])
-	-- The channel of a watched claim lasts as long as the claim.
+	-- The channel of a watched claim lasts as long as the claim, and the
+	-- waiters' places as long as their records beside the channel.
 	local state = string.sub(lock_value, 1, 1)
-	if (state == '2' or state == '3')
-		and redis.call('PTTL', info_key) < tonumber(ARGV[2]) then
-		redis.call('PEXPIRE', info_key, ARGV[2])
+	if state == '2' or state == '3' then
+		for _, key in ipairs({lock_key .. ':i', lock_key .. ':q'}) do
+			if redis.call('PTTL', key) < tonumber(ARGV[2]) then
+				redis.call('PEXPIRE', key, ARGV[2])
+			end
+		end
 	end
 	return left
 end
-local holders_key, queue_key = lock_key .. ':s', lock_key .. ':q'
+local holders_key, info_key = lock_key .. ':s', lock_key .. ':i'
+local queue_key = lock_key .. ':q'
 local me = string.sub(ARGV[1], 1, 32)
 local lease_end = redis.call('ZSCORE', holders_key, me)
 if lease_end then
