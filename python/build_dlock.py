@@ -117,7 +117,7 @@ static void py_close(dlock_client **cell)
 }
 
 /* py_close() closes it as well, until `done` has called py_closed().  A failure
- * leaves the client as it was. */
+ * leaves the client unchanged. */
 static int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg)
 {
 	int rc = dlock_close_start(cell[0], done, arg);

@@ -169,7 +169,7 @@ static int make_context(struct dlki_tls_client *c, struct dlk_error *err)
 	return 0;
 }
 
-/* Make a context with the authorities in `text`, or with none. */
+/* Make a context; `text`, if given, has the authorities. */
 static int make_with(struct dlki_tls_client *c, const struct dlki_file *file,
 		     const char *text, size_t len, struct dlk_error *err)
 {
@@ -180,8 +180,8 @@ static int make_with(struct dlki_tls_client *c, const struct dlki_file *file,
 		       rc;
 }
 
-/* Have a context that trusts the authorities in the file; without a file, any
- * server.  `may_share`: the client adds no certificate to the context. */
+/* Find or make a context for the authorities in the file; without a file, for
+ * any server.  `may_share`: the client adds no certificate to the context. */
 static int trust_file(struct dlki_tls_client *c, const char *path,
 		      int may_share, struct dlk_error *err)
 {

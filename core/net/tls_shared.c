@@ -5,7 +5,7 @@
 
 #include "core/net/tls_openssl.h"
 
-/* A larger file is not kept in memory. */
+/* The bytes of a larger file are not kept. */
 enum { CA_MAX = 512 * 1024 };
 
 struct shared {
@@ -14,8 +14,8 @@ struct shared {
 	size_t len;
 };
 
-/* Taken by pthread_mutex_trylock() alone: in a forked child a thread that is
- * gone may own the mutex. */
+/* Taken by pthread_mutex_trylock() alone: in a forked child a thread of the
+ * parent may own the mutex. */
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct shared unverified, verified;
 

@@ -181,8 +181,7 @@ class Clients(Case):
         self.assertEqual(lines[0].uri, uri)
 
     def test_dies_in_its_own_log(self):
-        """The garbage collector may run there, on the thread that renews the
-        holds of all clients."""
+        """The garbage collector may run there, on a thread of dlock."""
         refused, box = [], []
 
         def on_log(line):
