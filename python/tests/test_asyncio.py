@@ -645,6 +645,28 @@ class Ends(AioCase):
         with self.assertRaises(dlock.Lost):
             asyncio.run(box[1].release())
 
+    def test_of_the_loop_during_the_close(self):
+        """asyncio.run() cancels every task, and so the close."""
+        async def begin():
+            store = await dlock.aio.Client(short(self.uri))
+            await store.mutex(self.name).acquire()
+            asyncio.create_task(finish(store))
+            await asyncio.sleep(0)
+            return store
+
+        async def finish(store):
+            try:
+                await store.close()
+            finally:
+                await store.close()
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            store = asyncio.run(begin())
+        asyncio.run(finish(store))
+        self.assertTrue(store._client._is_closed())
+        self.assert_free()
+
     def test_of_all_references(self):
         box = []
         asyncio.run(self.leave_open(box))

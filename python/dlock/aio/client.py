@@ -105,7 +105,8 @@ class Client:
             return
         if not self._loop.is_closed():
             self._check_loop()
-        if self._closing is None:
+        if self._closing is None or (self._closing.cancelled() and
+                                     self._loop.is_closed()):
             self._closing = asyncio.ensure_future(self._close())
             self._closing.add_done_callback(self._closed)
         if not self._closing.done():
@@ -113,7 +114,7 @@ class Client:
 
     def _closed(self, closing):
         """After a failure the client is open, and may be closed again."""
-        if closing.cancelled() or closing.exception():
+        if not closing.cancelled() and closing.exception():
             self._closing = None
 
     async def _close(self):
