@@ -156,6 +156,9 @@ static void reach(struct memc_job *job, const struct memc_op *one)
 static void take_op(struct memc_store *s, struct memc_job *job,
 		    struct dlki_op *op, const struct memc_op *one)
 {
+	/* The get behind tells the digest, whether it was stored or not. */
+	if (one->slot == MEMC_POOL)
+		s->reading.full[0] = '\0';
 	if (op && job->error.code == 0 &&
 	    (s->reading.full[0] || !dlki_memc_op_has_cas(one)))
 		note_failure(s, job, one);

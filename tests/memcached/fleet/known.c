@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/base/fail.h"
 #include "lab/servers/redis.h"
 #include "memcached/fleet/three.h"
 
@@ -37,6 +38,39 @@ static const char *uri_of(const struct fleet *f, const char *numbers,
 			      f->servers[*s - '1']->port);
 	snprintf(uri + n, sizeof(uri) - (size_t)n, "/?%s", query);
 	return uri;
+}
+
+/* Store items of the digest's size, until the server refuses them. */
+static void fill(struct lab_server *s)
+{
+	char line[400], reply[400] = "";
+	int size = 0, n = 0, rc;
+
+	CHECK_INT(lab_memcached_do(s, reply, sizeof(reply), "get dlock.p"), ==,
+		  0);
+	CHECK_INT(sscanf(reply, "VALUE %*s 0 %d", &size), ==, 1);
+	do {
+		snprintf(line, sizeof(line), "set f%06d 0 0 %d\r\n%*s", n++,
+			 size, size, "");
+		rc = lab_memcached_do(s, reply, sizeof(reply), line);
+	} while (rc == 0);
+	CHECK_TEXT(lab_errmsg(), "SERVER_ERROR out of memory");
+}
+
+/* The server has memory for the lock's items, which are of another size. */
+CASE(memcached_known, a_server_without_memory_for_the_digest)
+{
+	const struct lab_memcached_options full = { .memory_mb = 2,
+						    .no_evict = true };
+	dlock_lock *l;
+	struct fleet f;
+
+	fleet_begin_as(&f, &full);
+	l = mutex(client(&f, "label=x"), name_on(&f, 0, 0));
+	give(take(l));
+	fill(f.servers[0]);
+	give(take(l));
+	cannot_open(uri_of(&f, "12", "ttl=9s"), "3 servers there, 2 here");
 }
 
 CASE(memcached_known, another_pool_does_not_open)

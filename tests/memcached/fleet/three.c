@@ -26,9 +26,14 @@ static void end_client(void *c)
 
 void fleet_begin(struct fleet *f)
 {
+	fleet_begin_as(f, NULL);
+}
+
+void fleet_begin_as(struct fleet *f, const struct lab_memcached_options *o)
+{
 	memset(f, 0, sizeof(*f));
 	for (size_t i = 0; i < FLEET; i++) {
-		f->servers[i] = lab_memcached_start(NULL);
+		f->servers[i] = lab_memcached_start(o);
 		if (!f->servers[i])
 			FAIL("%s", lab_errmsg());
 		at_end(end_server, f->servers[i]);

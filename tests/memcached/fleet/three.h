@@ -24,6 +24,9 @@ struct fleet {
 /* Start the servers, until the case's end, and wait until they grant. */
 void fleet_begin(struct fleet *f);
 
+/* The same with these options for each server. */
+void fleet_begin_as(struct fleet *f, const struct lab_memcached_options *o);
+
 /* Open a client of the fleet, with more parameters or "", until the case's
  * end. */
 dlock_client *client(const struct fleet *f, const char *query);
