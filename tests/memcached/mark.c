@@ -2,6 +2,8 @@
 /* The mark by which a writer knows that a lock may have readers. */
 #include "support.h"
 
+#include <string.h>
+
 #include "backends/memcached/protocol/item.h"
 
 #define MARK "lnx.m"
@@ -103,6 +105,39 @@ EITHER_WAY(memcached_mark, of_a_semaphore_ends_nobodys_hold)
 	scene_do(&s, "delete %s", "sns.m");
 	EVENTUALLY(*scene_do(&s, "mg %s k", "sns.m") == 'H');
 	CHECK_OK(dlock_check(h));
+	give(h);
+}
+
+/* Another client stores the mark meanwhile, for a shorter life. */
+EITHER_WAY(memcached_mark, of_a_semaphore_outlives_the_lease)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *slow = by_proxy(&s, "ttl=4000s&ask=20s");
+	struct taker w = { .linger = 1 };
+
+	give(take(semaphore(direct(&s, ""), "s", 2)));
+	give(take(mutex(slow, "y")));
+	lab_proxy_hold(s.proxy, "add ");
+	taker_start(&w, semaphore(slow, "s", 2), patience_ms());
+	CHECK_INT(lab_proxy_wait(s.proxy, LAB_HELD, 1, patience_ms()), ==, 0);
+	give(take(semaphore(direct(&s, "ttl=900s"), "s", 2)));
+	lab_proxy_deliver(s.proxy);
+	EVENTUALLY(w.done);
+	CHECK_RC(w.rc, DLOCK_OK);
+	CHECK_INT(mark_left_s(&s, "sns.m"), >=, 4000);
+	CHECK_RC(let_go(&w), DLOCK_OK);
+}
+
+EITHER_WAY(memcached_mark, that_is_foreign_is_left_by_renewals)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_hold *h = take(semaphore(c, "s", 2));
+
+	scene_put(&s, "set", "sns.m", 0, "hello");
+	ALL_ALONG(dlock_ttl_ms(c) + 300,
+		  dlock_check(h) == DLOCK_OK &&
+			  strstr(scene_do(&s, "get %s", "sns.m"), "hello"));
 	give(h);
 }
 

@@ -31,7 +31,8 @@ struct memc_op dlki_memc_mark_op(const struct memc_run *run,
 	} else if (is_mark(seen) && dlki_memc_limit_is_set(claim->limit) &&
 		   !dlki_memc_limit_is_set(seen->item.limit)) {
 		op = dlki_memc_mark_change(request, seen, claim->limit);
-	} else if (!lives_for(run, seen, run->lives.mark_s / 2, now)) {
+	} else if (is_mark(seen) &&
+		   !lives_for(run, seen, run->lives.mark_s / 2, now)) {
 		op.verb = MEMC_SWAP;
 		op.cas = seen->item.cas;
 		op.item = seen->item;

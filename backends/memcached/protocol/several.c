@@ -167,7 +167,8 @@ static void added(struct memc_store *s, struct memc_job *job,
 			note_missed(s, job, op, &job->ops[i]);
 	}
 	seen->again = !dlki_memc_mark_stays(&seen->mark, seen->counts,
-					    &job->ops[i]);
+					    &job->ops[i]) ||
+		      !dlki_memc_mark_lasts(&s->run, &job->ops[i], s->now);
 	seen->mark = job->ops[i];
 	if (seen->missed || seen->again)
 		drop_all(s, job, op, part_dropped);

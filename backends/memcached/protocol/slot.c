@@ -93,13 +93,15 @@ static int is_reader_blocked(struct memc_store *s, struct memc_job *job,
 	return job->seen->again;
 }
 
-/* Did a client with another limit come before us? */
-static int is_permit_blocked(struct memc_job *job)
+/* Did a client with another limit come before us?  Or may the mark go before we
+ * do? */
+static int is_permit_blocked(struct memc_store *s, struct memc_job *job)
 {
 	struct memc_seen *seen = job->seen;
+	const struct memc_op *mark = &job->ops[2];
 
-	seen->again = !dlki_memc_mark_stays(&seen->mark, seen->counts,
-					    &job->ops[2]);
+	seen->again = !dlki_memc_mark_stays(&seen->mark, seen->counts, mark) ||
+		      !dlki_memc_mark_lasts(&s->run, mark, s->now);
 	return seen->again;
 }
 
@@ -118,7 +120,7 @@ static void entered(struct memc_store *s, struct memc_job *job,
 	}
 	dlki_memc_claim_accept(&dlki_memc_asked(op)->claim, &s->run, own);
 	job->lease_from = job->since;
-	if (is_semaphore(op) ? is_permit_blocked(job) :
+	if (is_semaphore(op) ? is_permit_blocked(s, job) :
 			       is_reader_blocked(s, job, op))
 		drop_own(s, job, op);
 	else if (own->answer == MEMC_DONE)
