@@ -174,3 +174,32 @@ EITHER_WAY(memcached_memory, renewal_on_a_full_server)
 	scene_do(&s, "flush_all", NULL);
 	give(take(l));
 }
+
+/* The items have a long label, and memory; the mark is to live longer, and has
+ * no memory. */
+EITHER_WAY(memcached_memory, renewal_without_memory_for_the_mark)
+{
+	const struct lab_memcached_options full = { .memory_mb = 2,
+						    .no_evict = true };
+	struct scene s = scene_new(protocol, &full);
+	char query[160], answer[64];
+	dlock_client *c;
+	dlock_hold *reader, *permit;
+
+	snprintf(query, sizeof(query), "ttl=3s&label=%0100d", 0);
+	c = direct(&s, query);
+	reader = take_shared(rwlock(c, "x"), patience_ms());
+	permit = take(semaphore(c, "s", 2));
+	mark_ends_in(&s, "lnx.m", 200);
+	mark_ends_in(&s, "sns.m", 200);
+	for (int size = 40; size <= 80; size += 8) {
+		fill_size(&s, 60000, size, answer);
+		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
+	}
+	ALL_ALONG(3 * dlock_ttl_ms(c) / 2,
+		  dlock_check(reader) == DLOCK_OK &&
+			  dlock_check(permit) == DLOCK_OK);
+	CHECK_INT(stats(c).renew_failed, ==, 0);
+	give(reader);
+	give(permit);
+}

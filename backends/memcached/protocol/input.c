@@ -153,11 +153,22 @@ static void reach(struct memc_job *job, const struct memc_op *one)
 		job->places_end = slots;
 }
 
+/* The server had no memory to store the item.  Does the item found by the get
+ * behind serve as well?  The digest does, and for a renewal a mark that lasts.
+ * A permit stands without a mark. */
+static int serves(const struct memc_store *s, const struct memc_job *job,
+		  const struct memc_op *one)
+{
+	if (one->slot != MEMC_MARK || job->verb != DLKI_RENEW)
+		return one->slot == MEMC_POOL;
+	return one->request->kind == DLK_SEMAPHORE ||
+	       dlki_memc_mark_lasts(&s->run, one, s->now);
+}
+
 static void take_op(struct memc_store *s, struct memc_job *job,
 		    struct dlki_op *op, const struct memc_op *one)
 {
-	/* The get behind tells the digest, whether it was stored or not. */
-	if (one->slot == MEMC_POOL)
+	if (s->reading.full[0] && serves(s, job, one))
 		s->reading.full[0] = '\0';
 	if (op && job->error.code == 0 &&
 	    (s->reading.full[0] || !dlki_memc_op_has_cas(one)))
