@@ -203,3 +203,23 @@ EITHER_WAY(memcached_memory, renewal_without_memory_for_the_mark)
 	give(reader);
 	give(permit);
 }
+
+/* The key of the wish is longer, and so the item has another size than the item
+ * at the gate, for which there is memory. */
+EITHER_WAY(memcached_memory, waiter_without_memory_for_the_wish)
+{
+	const struct lab_memcached_options full = { .memory_mb = 2,
+						    .no_evict = true };
+	struct scene s = scene_new(protocol, &full);
+	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
+	dlock_client *c;
+	char query[64], answer[64];
+
+	snprintf(query, sizeof(query), "label=%026d", 0);
+	c = direct(&s, query);
+	give(take(mutex(c, "y")));
+	fill_size(&s, 60000, 100, answer);
+	CHECK_TEXT(answer, "SERVER_ERROR out of memory");
+	ask(mutex(c, "x"), 2500, DLOCK_EBUSY);
+	give(h);
+}

@@ -155,14 +155,22 @@ static void reach(struct memc_job *job, const struct memc_op *one)
 
 /* The server had no memory to store the item.  Does the item found by the get
  * behind serve as well?  The digest does, and for a renewal a mark that lasts.
- * A permit stands without a mark. */
+ * A permit stands without a mark, and a waiter waits without a wish. */
 static int serves(const struct memc_store *s, const struct memc_job *job,
 		  const struct memc_op *one)
 {
-	if (one->slot != MEMC_MARK || job->verb != DLKI_RENEW)
-		return one->slot == MEMC_POOL;
-	return one->request->kind == DLK_SEMAPHORE ||
-	       dlki_memc_mark_lasts(&s->run, one, s->now);
+	switch (one->slot) {
+	case MEMC_POOL:
+		return 1;
+	case MEMC_WISH:
+		return job->verb == DLKI_ATTEMPT;
+	case MEMC_MARK:
+		return job->verb == DLKI_RENEW &&
+		       (one->request->kind == DLK_SEMAPHORE ||
+			dlki_memc_mark_lasts(&s->run, one, s->now));
+	default:
+		return 0;
+	}
 }
 
 static void take_op(struct memc_store *s, struct memc_job *job,
