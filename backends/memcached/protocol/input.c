@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
 /* ---- Answers and requests ------------------------------------------------ */
@@ -127,32 +126,6 @@ static void note_failure(struct memc_store *s, struct memc_job *job,
 		(void)dlki_memc_op_check(one, peer, &job->error);
 }
 
-/* Return how many slots may be taken, by this item of a semaphore. */
-static int slots_by(const struct memc_op *one)
-{
-	if (one->slot == MEMC_MARK)
-		return dlki_memc_mark_slots(one);
-	return one->answer != MEMC_MISSING && one->item.owner[0] &&
-			       dlki_memc_limit_is_set(one->item.limit) ?
-		       dlki_memc_limit_slots(one->item.limit) :
-		       0;
-}
-
-/* Let a survey of a semaphore reach all slots that may be taken.  Without a
- * mark, which the server may have evicted, a break reaches every slot. */
-static void reach(struct memc_job *job, const struct memc_op *one)
-{
-	int slots;
-
-	if (one->request->kind != DLK_SEMAPHORE)
-		return;
-	slots = slots_by(one);
-	if (slots == 0 && one->slot == MEMC_MARK && job->verb == DLKI_BREAK)
-		slots = MEMC_PERMITS;
-	if (job->places_end < slots)
-		job->places_end = slots;
-}
-
 /* The server had no memory to store the item.  Does the item found by the get
  * behind serve as well?  The digest does, and for a renewal a mark that lasts.
  * A permit stands without a mark, and a waiter waits without a wish. */
@@ -191,7 +164,7 @@ static void take_op(struct memc_store *s, struct memc_job *job,
 		job->at++;
 	} else {
 		if (op && job->error.code == 0) {
-			reach(job, one);
+			dlki_memc_job_reach(job, one);
 			job->each(s, job, one);
 		}
 		job->at_place++;

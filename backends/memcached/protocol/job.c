@@ -236,33 +236,6 @@ void dlki_memc_job_confirm(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, then);
 }
 
-/* ---- Surveys ------------------------------------------------------------- */
-
-void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
-			     struct dlki_op *op)
-{
-	int from = job->to, end = job->places_end;
-
-	dlki_memc_job_clear(job);
-	if (from >= end) {
-		job->after(s, job, op);
-		return;
-	}
-	job->from = from;
-	job->to = from + MEMC_BATCH_MAX < end ? from + MEMC_BATCH_MAX : end;
-	dlki_memc_job_send(s, job, op, dlki_memc_job_survey_on);
-}
-
-void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
-			  struct dlki_op *op, int first, int end,
-			  memc_then *after)
-{
-	job->to = first;
-	job->places_end = end;
-	job->after = after;
-	dlki_memc_job_survey_on(s, job, op);
-}
-
 /* ---- Answered ------------------------------------------------------------ */
 
 /* The text protocol removes an item by storing another, for which there is no

@@ -89,7 +89,7 @@ static inline struct memc_asked *dlki_memc_asked(const struct dlki_op *op)
 	return op->claim;
 }
 
-/* ---- Jobs: job.c --------------------------------------------------------- */
+/* ---- Jobs: job.c, survey.c ----------------------------------------------- */
 
 enum { MEMC_FEW = 4, MEMC_ROUNDS = 4 };
 
@@ -243,6 +243,10 @@ void dlki_memc_job_confirm(struct memc_store *s, struct memc_job *job,
 void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op, int first, int end,
 			  memc_then *after);
+
+/* Let the survey of a semaphore reach all slots that may be taken by this item,
+ * which a get of the survey has found. */
+void dlki_memc_job_reach(struct memc_job *job, const struct memc_op *one);
 
 /* Get the items at the next places; or call `after`. */
 void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,

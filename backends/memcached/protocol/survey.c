@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Surveys: get the items at all places of a lock, a request after the other.
+ *
+ * The survey of a semaphore begins with the slots of the request, and reaches
+ * all slots that may be taken, by the mark or by an item with a set limit.  A
+ * break reaches every slot if there is no mark: the server may have evicted it.
+ */
+#include "backends/memcached/protocol/limit.h"
+#include "backends/memcached/protocol/store.h"
+
+void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
+			     struct dlki_op *op)
+{
+	int from = job->to, end = job->places_end;
+
+	dlki_memc_job_clear(job);
+	if (from >= end) {
+		job->after(s, job, op);
+		return;
+	}
+	job->from = from;
+	job->to = from + MEMC_BATCH_MAX < end ? from + MEMC_BATCH_MAX : end;
+	dlki_memc_job_send(s, job, op, dlki_memc_job_survey_on);
+}
+
+void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
+			  struct dlki_op *op, int first, int end,
+			  memc_then *after)
+{
+	job->to = first;
+	job->places_end = end;
+	job->after = after;
+	dlki_memc_job_survey_on(s, job, op);
+}
+
+/* Return how many slots may be taken, by this item of a semaphore. */
+static int slots_by(const struct memc_op *one)
+{
+	if (one->slot == MEMC_MARK)
+		return dlki_memc_mark_slots(one);
+	return one->answer != MEMC_MISSING && one->item.owner[0] &&
+			       dlki_memc_limit_is_set(one->item.limit) ?
+		       dlki_memc_limit_slots(one->item.limit) :
+		       0;
+}
+
+void dlki_memc_job_reach(struct memc_job *job, const struct memc_op *one)
+{
+	int slots;
+
+	if (one->request->kind != DLK_SEMAPHORE)
+		return;
+	slots = slots_by(one);
+	if (slots == 0 && one->slot == MEMC_MARK && job->verb == DLKI_BREAK)
+		slots = MEMC_PERMITS;
+	if (job->places_end < slots)
+		job->places_end = slots;
+}
