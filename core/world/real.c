@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/world/real.h"
 
+#include <dlock/backend_net.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,20 +100,8 @@ static dlk_time real_now(struct dlki_world *w)
 
 static int real_chance(struct dlki_world *w, void *out, size_t size)
 {
-	char *to = out;
-
 	(void)w;
-	while (size > 0) {
-		ssize_t n = getrandom(to, size, 0);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			to += n;
-			size -= (size_t)n;
-		}
-	}
-	return 0;
+	return dlk_random(out, size, NULL) == 0 ? 0 : -EIO;
 }
 
 static int real_connect(struct dlki_world *w, const struct dlki_address *to,
@@ -135,32 +123,6 @@ static int real_connect(struct dlki_world *w, const struct dlki_address *to,
 		return fd;
 	close(fd);
 	return rc;
-}
-
-static int real_finish(struct dlki_world *w, int sock)
-{
-	(void)w;
-	return dlki_socket_finish(sock);
-}
-
-static ssize_t real_read(struct dlki_world *w, int sock, void *out, size_t size)
-{
-	(void)w;
-	return dlki_socket_read(sock, out, size);
-}
-
-static ssize_t real_await(struct dlki_world *w, int sock, void *out,
-			  size_t size)
-{
-	(void)w;
-	return dlki_socket_await(sock, out, size);
-}
-
-static ssize_t real_write(struct dlki_world *w, int sock, const void *bytes,
-			  size_t size)
-{
-	(void)w;
-	return dlki_socket_write(sock, bytes, size);
 }
 
 /* Report WRITABLE or not.  The change looks at the socket anew: no event is
@@ -280,10 +242,10 @@ static const struct dlki_world_type real_type = {
 	.now = real_now,
 	.chance = real_chance,
 	.connect = real_connect,
-	.finish = real_finish,
-	.read = real_read,
-	.await = real_await,
-	.write = real_write,
+	.finish = dlki_socket_finish,
+	.read = dlki_socket_read,
+	.await = dlki_socket_await,
+	.write = dlki_socket_write,
 	.want = real_want,
 	.close = real_close,
 	.wait = real_wait,

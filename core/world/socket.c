@@ -40,12 +40,13 @@ static void let_block(int fd)
 		(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-int dlki_socket_finish(int fd)
+int dlki_socket_finish(struct dlki_world *w, int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	socklen_t len = sizeof(int);
 	int errnum = 0;
 
+	(void)w;
 	if (poll(&p, 1, 0) <= 0)
 		return -EINPROGRESS;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
@@ -57,10 +58,11 @@ int dlki_socket_finish(int fd)
 	return -errnum;
 }
 
-ssize_t dlki_socket_read(int fd, void *out, size_t size)
+ssize_t dlki_socket_read(struct dlki_world *w, int fd, void *out, size_t size)
 {
 	ssize_t n;
 
+	(void)w;
 	do
 		n = recv(fd, out, size, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
@@ -69,19 +71,22 @@ ssize_t dlki_socket_read(int fd, void *out, size_t size)
 
 /* Read, and wait for bytes.  A signal ends the wait: under many signals the
  * wait would have no end. */
-ssize_t dlki_socket_await(int fd, void *out, size_t size)
+ssize_t dlki_socket_await(struct dlki_world *w, int fd, void *out, size_t size)
 {
 	ssize_t n = recv(fd, out, size, 0);
 
+	(void)w;
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	return n;
 }
 
-ssize_t dlki_socket_write(int fd, const void *bytes, size_t size)
+ssize_t dlki_socket_write(struct dlki_world *w, int fd, const void *bytes,
+			  size_t size)
 {
 	ssize_t n;
 
+	(void)w;
 	do
 		n = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);

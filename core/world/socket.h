@@ -16,13 +16,12 @@ int dlki_socket_open(const struct dlki_address *to);
 /* Begin to connect; 0 also if the connection stands at once. */
 int dlki_socket_connect(int fd, const struct dlki_address *to);
 
-/* Finish connecting.  0: connected.  -EINPROGRESS: not yet.  Else the reason
- * why not. */
-int dlki_socket_finish(int fd);
-
-/* The functions read, await and write of struct dlki_world_type; no SIGPIPE. */
-ssize_t dlki_socket_read(int fd, void *out, size_t size);
-ssize_t dlki_socket_await(int fd, void *out, size_t size);
-ssize_t dlki_socket_write(int fd, const void *bytes, size_t size);
+/* The functions finish, read, await and write of struct dlki_world_type; no
+ * SIGPIPE. */
+int dlki_socket_finish(struct dlki_world *w, int fd);
+ssize_t dlki_socket_read(struct dlki_world *w, int fd, void *out, size_t size);
+ssize_t dlki_socket_await(struct dlki_world *w, int fd, void *out, size_t size);
+ssize_t dlki_socket_write(struct dlki_world *w, int fd, const void *bytes,
+			  size_t size);
 
 #endif

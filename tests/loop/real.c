@@ -217,7 +217,7 @@ Test(real, a_socket_that_met_itself_is_not_connected)
 	cr_assert_eq(bind(fd, &me.to.any, me.len), 0);
 	cr_assert_eq(getsockname(fd, &me.to.any, &len), 0);
 	cr_assert_eq(dlki_socket_connect(fd, &me), 0);
-	cr_assert_eq(dlki_socket_finish(fd), -ECONNREFUSED);
+	cr_assert_eq(dlki_socket_finish(NULL, fd), -ECONNREFUSED);
 	close(fd);
 }
 
