@@ -13,10 +13,6 @@
 #include "core/claim.h"
 #include "core/store.h"
 
-/* A sleeping thread does not notice a suspension of the machine; the thread
- * looks at the clock this often. */
-#define SLICE_NS (5000 * DLK_MS)
-
 /* This thread's waiter, during a pump; or the client, if this thread is
  * dlock-loop. */
 static _Thread_local const struct dlki_claim *pumping;
@@ -147,14 +143,12 @@ void dlki_pump_wait(struct dlki_claim *claim, dlk_time until)
 	struct dlki_pump *p = &c->pump;
 	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
 				 { .fd = p->fd, .events = POLLIN } };
-	dlk_time left = until == DLK_FOREVER ? SLICE_NS : until - dlk_now();
+	dlk_time left = dlki_sleep_ns(until);
 	struct timespec ts;
 	eventfd_t ignored;
 
 	if (left <= 0)
 		return;
-	if (left > SLICE_NS)
-		left = SLICE_NS;
 	ts.tv_sec = left / 1000000000;
 	ts.tv_nsec = left % 1000000000;
 	pthread_mutex_unlock(&c->mu);

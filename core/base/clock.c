@@ -40,6 +40,14 @@ dlk_time dlki_deadline(int64_t timeout_ms)
 	return dlki_after_ms(dlk_now(), timeout_ms);
 }
 
+dlk_time dlki_sleep_ns(dlk_time until)
+{
+	dlk_time left = until == DLK_FOREVER ? DLKI_SLICE_NS :
+					       until - dlk_now();
+
+	return left < DLKI_SLICE_NS ? left : DLKI_SLICE_NS;
+}
+
 int64_t dlki_ms_until(dlk_time now, dlk_time t)
 {
 	int64_t ns;

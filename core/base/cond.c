@@ -6,10 +6,6 @@
 #include "core/base/clock.h"
 #include "core/base/due.h"
 
-/* A thread asleep on the monotonic clock does not notice a suspension of the
- * machine; the thread looks at the boot-time clock this often. */
-#define SLICE_NS (5000 * DLK_MS)
-
 void dlk_cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t attr;
@@ -26,11 +22,9 @@ void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until)
 	dlk_time left;
 
 	dlki_due_flush();
-	left = until == DLK_FOREVER ? SLICE_NS : until - dlk_now();
+	left = dlki_sleep_ns(until);
 	if (left <= 0)
 		return;
-	if (left > SLICE_NS)
-		left = SLICE_NS;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	left += ts.tv_nsec;
 	ts.tv_sec += left / 1000000000;

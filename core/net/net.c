@@ -28,10 +28,6 @@
 #define STANDING_MS 20
 #define STANDING_NS ((STANDING_MS + 12) * DLK_MS)
 
-/* ppoll() does not count a suspension of the machine, so the boot-time clock is
- * read this often. */
-#define SLICE_NS (5000 * DLK_MS)
-
 static dlk_time time_left(const struct dlk_net *n, dlk_time deadline)
 {
 	dlk_time now = dlk_now();
@@ -46,7 +42,7 @@ static dlk_time time_left(const struct dlk_net *n, dlk_time deadline)
  * loop. */
 static void wait_for(const struct dlk_net *n, int fd, short events, dlk_time ns)
 {
-	dlk_time slice = n->stop ? DLKI_STOP_SLICE_NS : SLICE_NS;
+	dlk_time slice = n->stop ? DLKI_STOP_SLICE_NS : DLKI_SLICE_NS;
 	struct pollfd p = { .fd = fd, .events = events };
 	dlk_time now = dlk_now();
 	struct timespec ts;

@@ -10,12 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/world/socket.h"
-
-/* epoll does not count a suspension of the machine, so the boot-time clock is
- * read this often. */
-#define SLICE_NS (5000 * DLK_MS)
 
 /* The place of a set's eventfd. */
 #define KICKED UINT32_MAX
@@ -225,8 +222,8 @@ static int real_wait(struct dlki_world *w, unsigned int sets,
 	dlk_time ns = until > now ? until - now : 0;
 	int n = 0;
 
-	if (now == DLK_FOREVER || ns > SLICE_NS)
-		ns = SLICE_NS;
+	if (now == DLK_FOREVER || ns > DLKI_SLICE_NS)
+		ns = DLKI_SLICE_NS;
 	if (sets == DLKI_ALL_SETS) {
 		wait_for_any(r, ns);
 		ns = 0;
