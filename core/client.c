@@ -193,8 +193,12 @@ static int connect_store(struct dlock_client *c, struct dlk_error *err)
 		rc = dlki_threads_start(c, err);
 	if (rc == 0) {
 		rc = dlki_events_start(c, err);
-		if (rc != 0)
+		if (rc != 0) {
+			pthread_mutex_lock(&c->mu);
+			c->schedule.stop = 1;
+			pthread_mutex_unlock(&c->mu);
 			dlki_threads_stop(c);
+		}
 	}
 	if (rc != 0)
 		dlki_store_close(c, dlki_after_ms(dlk_now(), c->close_ms));

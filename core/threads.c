@@ -66,8 +66,8 @@ static void look(struct dlki_source *source)
 			next = end->at;
 		if (overdue < next)
 			next = overdue;
-		schedule->armed = DLK_FOREVER;
-		dlki_schedule_arm(schedule, next);
+		schedule->armed = next;
+		dlki_source_at(&schedule->source, next);
 	}
 	pthread_mutex_unlock(&c->mu);
 }
@@ -128,9 +128,6 @@ int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
 
 void dlki_threads_stop(struct dlock_client *c)
 {
-	pthread_mutex_lock(&c->mu);
-	c->schedule.stop = 1;
-	pthread_mutex_unlock(&c->mu);
 	dlki_source_leave(&c->schedule.source);
 	dlki_job_leave(&c->schedule.job);
 }

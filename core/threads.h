@@ -15,7 +15,8 @@
 
 int dlki_threads_start(struct dlock_client *client, struct dlk_error *err);
 
-/* Without mu.  Waits for the renewer's call of the backend. */
+/* Without mu, once schedule.stop is set.  Waits for the renewer's call of the
+ * backend. */
 void dlki_threads_stop(struct dlock_client *client);
 
 #endif
