@@ -59,10 +59,15 @@ uint64_t dlki_thread_serial(void)
 	return mine;
 }
 
+/* The rest of the text is not set: filling it with zeroes takes as long as a
+ * mutex. */
 struct dlki_scope dlki_enter(void)
 {
-	struct dlki_scope scope = { .errnum = errno };
+	struct dlki_scope scope;
 
+	scope.errnum = errno;
+	scope.err.code = DLOCK_OK;
+	scope.err.text[0] = '\0';
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &scope.cancel_state);
 	return scope;
 }
