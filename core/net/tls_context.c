@@ -44,14 +44,21 @@ static int no_passphrase(char *out, int size, int writing, void *arg)
 
 /* Call each() with every certificate of a PEM file; each() gets the reference,
  * and returns 1 for success. */
-static int take_certs(const struct dlki_file *file, const char *text,
-		      size_t len, int (*each)(SSL_CTX *ssl, X509 *cert, int i),
+static int read_certs(const struct dlki_file *file,
+		      int (*each)(SSL_CTX *ssl, X509 *cert, int i),
 		      SSL_CTX *ssl, struct dlk_error *err)
 {
-	BIO *bio = BIO_new_mem_buf(text, (int)len);
-	int taken = 1, n = 0, rc = 0;
+	int taken = 1, n = 0;
 	X509 *cert = NULL;
+	char *text;
+	size_t len;
+	BIO *bio;
+	int rc;
 
+	rc = dlki_contents_read(&text, &len, file, err);
+	if (rc < 0)
+		return rc;
+	bio = BIO_new_mem_buf(text, (int)len);
 	while (bio && taken &&
 	       (cert = PEM_read_bio_X509_AUX(bio, NULL, no_passphrase, NULL)))
 		taken = each(ssl, cert, n++);
@@ -64,6 +71,7 @@ static int take_certs(const struct dlki_file *file, const char *text,
 		rc = dlki_contents_refuse(
 			file, "has a certificate that makes no sense", err);
 	BIO_free(bio);
+	dlki_contents_free(text, len);
 	return rc;
 }
 
@@ -83,6 +91,20 @@ static int present(SSL_CTX *ssl, X509 *cert, int i)
 
 	X509_free(cert);
 	return taken == 1;
+}
+
+static int load_authorities(struct dlki_tls_client *c, struct dlk_error *err)
+{
+	const struct dlki_file file = { .param = "tls_ca",
+					.path = c->ca,
+					.max_bytes = 4 << 20 };
+
+	if (c->ca)
+		return read_certs(&file, trust, c->ssl, err);
+	if (SSL_CTX_set_default_verify_paths(c->ssl) != 1)
+		return dlki_tls_error(err, DLOCK_ESYSTEM,
+				      "TLS: the system's authorities");
+	return 0;
 }
 
 static int load_key(struct dlki_tls_client *c, const char *path,
@@ -129,16 +151,22 @@ static int load_certificate(struct dlki_tls_client *c, const char *path,
 	const struct dlki_file file = { .param = "tls_cert",
 					.path = path,
 					.max_bytes = 1 << 20 };
-	size_t len;
-	char *text;
-	int rc;
 
 	c->has_cert = 1;
-	rc = dlki_contents_read(&text, &len, &file, err);
-	if (rc < 0)
-		return rc;
-	rc = take_certs(&file, text, len, present, c->ssl, err);
-	dlki_contents_free(text, len);
+	return read_certs(&file, present, c->ssl, err);
+}
+
+static int load(struct dlki_tls_client *c, const struct dlki_tls_options *o,
+		struct dlk_error *err)
+{
+	int rc = 0;
+
+	if (c->verify != DLKI_TLS_OFF)
+		rc = load_authorities(c, err);
+	if (rc == 0 && o->cert)
+		rc = load_certificate(c, o->cert, err);
+	if (rc == 0 && o->key)
+		rc = load_key(c, o->key, err);
 	return rc;
 }
 
@@ -158,87 +186,22 @@ static void configure(SSL_CTX *ssl, enum dlki_tls_verify verify)
 	SSL_CTX_sess_set_new_cb(ssl, on_session);
 }
 
-static int make_context(struct dlki_tls_client *c, struct dlk_error *err)
-{
-	/* Threads of the library may outlive main(), and so OpenSSL must. */
-	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) == 1)
-		c->ssl = SSL_CTX_new(TLS_client_method());
-	if (!c->ssl)
-		return dlki_tls_error(err, DLOCK_ESYSTEM, "OpenSSL");
-	configure(c->ssl, c->verify);
-	return 0;
-}
-
-/* Make a context; `text`, if given, has the authorities. */
-static int make_with(struct dlki_tls_client *c, const struct dlki_file *file,
-		     const char *text, size_t len, struct dlk_error *err)
-{
-	int rc = make_context(c, err);
-
-	return rc == 0 && text ?
-		       take_certs(file, text, len, trust, c->ssl, err) :
-		       rc;
-}
-
-/* Find or make a context for the authorities in the file; without a file, for
- * any server.  `may_share`: the client adds no certificate to the context. */
-static int trust_file(struct dlki_tls_client *c, const char *path,
-		      int may_share, struct dlk_error *err)
-{
-	const struct dlki_file file = { .param = "tls_ca",
-					.path = path,
-					.max_bytes = 4 << 20 };
-	char *text = NULL;
-	size_t len = 0;
-	int rc = 0;
-
-	if (path)
-		rc = dlki_contents_read(&text, &len, &file, err);
-	if (rc < 0)
-		return rc;
-	if (may_share)
-		c->ssl = dlki_tls_shared_find(text, len);
-	if (!c->ssl)
-		rc = make_with(c, &file, text, len, err);
-	if (rc == 0 && may_share)
-		dlki_tls_shared_keep(c->ssl, text, len);
-	dlki_contents_free(text, len);
-	return rc;
-}
-
-static int trust_system(struct dlki_tls_client *c, struct dlk_error *err)
-{
-	int rc = make_context(c, err);
-
-	if (rc == 0 && SSL_CTX_set_default_verify_paths(c->ssl) != 1)
-		rc = dlki_tls_error(err, DLOCK_ESYSTEM,
-				    "TLS: the system's authorities");
-	return rc;
-}
-
 static int fill(struct dlki_tls_client *c, const struct dlki_tls_options *o,
 		struct dlk_error *err)
 {
-	int may_share = !o->cert && !o->key;
-	int rc;
-
 	c->base.type = &dlki_tls_openssl;
 	c->verify = o->verify;
 	c->name = o->name ? strdup(o->name) : NULL;
 	c->ca = o->ca ? strdup(o->ca) : NULL;
 	if ((o->name && !c->name) || (o->ca && !c->ca))
 		return dlki_nomem(err);
-	if (c->verify == DLKI_TLS_OFF)
-		rc = trust_file(c, NULL, may_share, err);
-	else if (c->ca)
-		rc = trust_file(c, c->ca, may_share, err);
-	else
-		rc = trust_system(c, err);
-	if (rc == 0 && o->cert)
-		rc = load_certificate(c, o->cert, err);
-	if (rc == 0 && o->key)
-		rc = load_key(c, o->key, err);
-	return rc;
+	/* Threads of the library may outlive main(), and so OpenSSL must. */
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) == 1)
+		c->ssl = SSL_CTX_new(TLS_client_method());
+	if (!c->ssl)
+		return dlki_tls_error(err, DLOCK_ESYSTEM, "OpenSSL");
+	configure(c->ssl, c->verify);
+	return load(c, o, err);
 }
 
 struct dlki_tls_context *dlki_tls_context_new(

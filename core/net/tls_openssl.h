@@ -39,23 +39,6 @@ void dlki_tls_past_keep(struct dlki_tls_past *t, const char *key,
 void dlki_tls_past_drop(struct dlki_tls_past *t, const char *key);
 void dlki_tls_past_free(struct dlki_tls_past *t);
 
-/* ---- Contexts of OpenSSL: tls_shared.c ----------------------------------- */
-
-/*
- * The process's last context without a certificate of the client's own, for the
- * next client with the same authorities: a context and an authority take as
- * long as half of a handshake.  `ca` has the bytes of the authorities' file;
- * NULL: the context believes any server.
- *
- * Any thread may call these, at any time, also in a forked child.
- */
-
-/* A reference, or NULL. */
-SSL_CTX *dlki_tls_shared_find(const char *ca, size_t len);
-
-/* Keep a context that no client changes any more. */
-void dlki_tls_shared_keep(SSL_CTX *ssl, const char *ca, size_t len);
-
 /* ---- Context: tls_context.c ---------------------------------------------- */
 
 struct dlki_tls_client {
