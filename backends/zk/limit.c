@@ -156,13 +156,17 @@ int dlki_zk_limit_carry(struct zk_attempt *a, const struct zk_queue *queue)
 	return rc;
 }
 
-/* Return the number of the last holder's node, or -1. */
+/* Return the number of the last holder's node, or -1.  The last number of all
+ * does not count: waiters may have the same number. */
 static int32_t last_served(const struct zk_queue *queue)
 {
 	int32_t last = -1;
 
-	for (size_t i = 0; i < queue->n && !dlki_zk_queue_waits(queue, i); i++)
-		last = queue->v[i].sequence;
+	for (size_t i = 0; i < queue->n && !dlki_zk_queue_waits(queue, i);
+	     i++) {
+		if (queue->v[i].sequence < ZK_LAST_SEQUENCE)
+			last = queue->v[i].sequence;
+	}
 	return last;
 }
 

@@ -107,6 +107,29 @@ CASE(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 }
 
+/* All nodes have the number of the last holder's node. */
+CASE(zk_sequence, a_set_number_lets_no_waiter_in_past_the_last_number)
+{
+	struct lab_server *s = zk_log_old_server("/dlock/snpool");
+	dlock_client *c = client(s->port, "?ttl=30s&ask=5s");
+	dlock_lock *l = semaphore(c, "pool", 3);
+	dlock_hold *h[3];
+
+	for (int i = 0; i < 6; i++)
+		CHECK_OK(dlock_release(take(l, FOREVER)));
+	for (int i = 0; i < 3; i++)
+		h[i] = take(l, FOREVER);
+	CHECK_OK(dlock_semaphore_resize(l, 2, PATIENCE));
+	is_busy(l);
+	CHECK_OK(dlock_release(h[0]));
+	is_busy(l);
+	CHECK_OK(dlock_release(h[1]));
+	h[0] = take(l, FOREVER);
+	is_busy(l);
+	CHECK_OK(dlock_release(h[0]));
+	CHECK_OK(dlock_release(h[2]));
+}
+
 /* A client that waits for each answer has the same number for all nodes ... */
 CASE(zk_sequence, numbers_stick)
 {
