@@ -27,8 +27,11 @@ int dlki_file_gate_is_shut(struct file_ticket *t, int fd)
 	dlk_time now;
 	int can_go;
 
-	if (!other_at_gate(t, fd, &can_go) ||
-	    dlki_file_probe(fd, F_WRLCK, FILE_PASS, 1) != F_UNLCK)
+	if (!other_at_gate(t, fd, &can_go)) {
+		t->idle_gate = 0;
+		return 0;
+	}
+	if (dlki_file_probe(fd, F_WRLCK, FILE_PASS, 1) != F_UNLCK)
 		return 0;
 	now = dlk_now();
 	if (!can_go)

@@ -3,7 +3,11 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include "backends/file/bytes.h"
 
 static int ask(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
 	       dlock_hold **out)
@@ -183,4 +187,33 @@ CASE(file_several, others_pass_a_stopped_waiter)
 	EVENTUALLY(s->granted);
 	s->stop = 1;
 	child_ended(pid);
+}
+
+/* Each request in the line has a second to take the permits, however long ago
+ * an earlier request did. */
+CASE(file_several, each_in_the_line_has_its_second)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 2);
+	struct taker t = { 0 };
+	int64_t begin;
+	int fd;
+
+	CHECK_OK(dlock_release(take(l, 0)));
+	fd = open(store_file(dir, "s", "x"), O_RDWR);
+	CHECK(fd >= 0 && dlki_file_lock_run(fd, FILE_LINE, 2) == 1);
+	begin = now_ms();
+	taker_queue(&t, c, l, FOREVER);
+	CHECK(dlki_file_lock_run(fd, FILE_HOLDERS, 2) == 1);
+	dlki_file_unlock_run(fd, FILE_LINE, 2);
+	EVENTUALLY(now_ms() - begin > 1200);
+	CHECK(!t.done);
+	begin = now_ms();
+	CHECK(dlki_file_lock_run(fd, FILE_LINE, 2) == 1);
+	dlki_file_unlock_run(fd, FILE_HOLDERS, 2);
+	EVENTUALLY(t.done);
+	CHECK_INT(t.done_ms - begin, >=, 900);
+	close(fd);
+	CHECK_OK(let_go(&t));
 }
