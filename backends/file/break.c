@@ -28,18 +28,27 @@ static int raced(int errnum)
 	return errnum == ENOENT || errnum == EEXIST || errnum == EAGAIN;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* Copy the state, so that the new file's next token is larger than all tokens
- * of the old file. */
-static int carry_state_over(int fd, int old, const struct dlk_request *request)
+ * of the old file, and of removed files if the old file has no good state. */
+static int carry_state_over(const struct file_session *s, int fd, int old,
+			    const struct dlk_request *request)
 {
 	struct file_header h;
 	struct file_state was, st;
+	int found = dlki_file_load(old, request->kind, request->name, &h, &was);
 
-	memset(&st, 0, sizeof(st));
-	if (dlki_file_load(old, request->kind, request->name, &h, &was) < 0)
+	if (found < 0)
 		return -1;
-	st.first = st.last = was.last > dlki_file_time() ? was.last :
-							   dlki_file_time();
+	memset(&st, 0, sizeof(st));
+	st.last = larger(was.last, dlki_file_time());
+	if (found != FILE_GOOD)
+		st.last = larger(st.last, dlki_file_floor(s));
+	st.first = st.last;
 	st.limit = was.limit;
 	st.is_set = was.is_set;
 	return dlki_file_format(fd, request->kind, request->name, &st);
@@ -79,7 +88,7 @@ static int replace_file(struct file_session *s, const char *file,
 	int errnum, rc;
 
 	if (dlki_file_share_apply(s, fd) < 0 || dlki_file_lock_all(fd) != 1 ||
-	    carry_state_over(fd, old, request) < 0 ||
+	    carry_state_over(s, fd, old, request) < 0 ||
 	    renameat(s->dirfd, fresh, s->dirfd, file) < 0) {
 		errnum = errno;
 		rc = cannot_replace(errnum, file, old, err);
@@ -88,7 +97,7 @@ static int replace_file(struct file_session *s, const char *file,
 		(void)unlinkat(s->dirfd, fresh, 0);
 		return rc;
 	}
-	if (carry_state_over(fd, old, request) < 0)
+	if (carry_state_over(s, fd, old, request) < 0)
 		return dlki_file_fail(err, errno, "write lock file", file);
 	return 0;
 }

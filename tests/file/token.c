@@ -173,6 +173,29 @@ CASE(file_token, a_damaged_header_costs_no_token)
 	rises(&f, 2);
 }
 
+/* A break of an empty file, with tokens of a removed file ahead of the clock. */
+CASE(file_token, a_break_of_an_empty_file_minds_removed_files)
+{
+	struct fixture f;
+	dlock_client *c;
+	dlock_lock *l;
+
+	fixture(&f);
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "x");
+	f.last = token_after(0, l);
+	end_now(l);
+	end_now(c);
+	f.file = store_file(f.dir, "l", "x");
+	CHECK(access(f.file, F_OK) != 0);
+	close(open(f.file, O_CREAT | O_RDWR, 0600));
+	clock_back_s = 3600;
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "x");
+	CHECK_OK(dlock_break(l, FOREVER));
+	token_after(f.last, l);
+}
+
 CASE(file_token, an_emptied_file_goes_on_from_the_clock)
 {
 	struct fixture f;
