@@ -25,6 +25,19 @@ static void open_detector(struct file_session *s)
 	s->changes.fd = -1;
 }
 
+/* The count is odd, as if a thread removed events for ever. */
+void dlki_file_change_follow_dir(struct file_session *s)
+{
+	int was_blind = (int)(atomic_load(&s->changes.count) & 1);
+	int is_blind;
+
+	if (s->changes.fd < 0)
+		return;
+	is_blind = inotify_add_watch(s->changes.fd, s->dir, FILE_DIR_GONE) < 0;
+	if (is_blind != was_blind)
+		atomic_fetch_add(&s->changes.count, 1);
+}
+
 void dlki_file_change_watch(struct file_name *n, uint32_t what)
 {
 	struct file_session *s = n->session;

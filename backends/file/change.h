@@ -22,6 +22,7 @@
 #include <sys/inotify.h>
 
 struct file_name;
+struct file_session;
 
 #define FILE_WRITTEN IN_MODIFY
 
@@ -30,7 +31,8 @@ struct file_changes {
 	int tried;                /* to open the descriptor */
 	int fd;                   /* or -1 */
 	_Atomic uint64_t count;   /* raised when there were events; odd while a
-				   * thread removes them; begins with 2 */
+				   * thread removes them, and while the
+				   * directory is not watched; begins with 2 */
 };
 
 /* Of a name. */
@@ -45,6 +47,10 @@ struct file_change {
  * events watched before.  Call this before reading the count. */
 void dlki_file_change_watch(struct file_name *n, uint32_t what);
 void dlki_file_change_end(struct file_name *n);
+
+/* With s->mu held: watch the directory now at the session's path.  If that is
+ * impossible, no file counts as unchanged. */
+void dlki_file_change_follow_dir(struct file_session *s);
 
 /* Is the file unchanged since n->change.checked? */
 int dlki_file_unchanged(const struct file_name *n);

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -62,20 +63,53 @@ static void by_rename(const char *dir, const char *file)
 	CHECK(rename(file, to) == 0);
 }
 
-static void by_moving_the_directory(const char *dir, const char *file)
+static void move_the_directory(const char *dir, const char *tail)
 {
 	char to[PATH_MAX + 16];
 
-	(void)file;
-	snprintf(to, sizeof(to), "%s-aside", dir);
+	snprintf(to, sizeof(to), "%s-%s", dir, tail);
 	CHECK(rename(dir, to) == 0);
 	CHECK(mkdir(dir, 0700) == 0);
+}
+
+static void by_moving_the_directory(const char *dir, const char *file)
+{
+	(void)file;
+	move_the_directory(dir, "aside");
 }
 
 static void by_removing_the_directory(const char *dir, const char *file)
 {
 	CHECK(unlink(file) == 0);
 	CHECK(rmdir(dir) == 0);
+}
+
+static void use_thrice(dlock_lock *l)
+{
+	for (int i = 0; i < 3; i++)
+		CHECK_OK(dlock_release(take(l, 0)));
+}
+
+/* Without a watch of the new directory, the client checks the path at each
+ * grant. */
+CASE(file_removal, of_a_directory_that_cannot_be_watched)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *lc = mutex(c, "x"), *ld = mutex(d, "x");
+	dlock_hold *h;
+
+	use_thrice(lc);
+	move_the_directory(dir, "first");
+	fail_watch = ENOSPC;
+	use_thrice(lc);
+	fail_watch = 0;
+	use_thrice(lc);
+	move_the_directory(dir, "second");
+	h = take(ld, 0);
+	CHECK_RC(dlock_acquire(lc, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(h));
+	use_thrice(lc);
 }
 
 CASE(file_removal, unlinked_while_held)
