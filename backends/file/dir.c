@@ -271,6 +271,21 @@ int dlki_file_entry_read(const struct file_session *s, const char *file)
 			      O_NOCTTY);
 }
 
+int dlki_file_entry_signal(const struct file_session *s, const char *file,
+			   int mode)
+{
+	int fd = -1;
+
+	if (!dlki_file_fds_hold())
+		fd = dlki_file_fds_keep(openat(s->dirfd, file,
+					       mode | O_CLOEXEC | O_NOFOLLOW |
+						       O_NONBLOCK | O_NOCTTY));
+	if (fd < 0)
+		return -1;
+	dlki_file_fds_close(fd);
+	return 0;
+}
+
 char *dlki_file_entry_name(const struct file_session *s, const char *key,
 			   const char *tail)
 {

@@ -25,6 +25,11 @@ int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 /* Open the file to read only, with no check and no creation.  -1 and errno. */
 int dlki_file_entry_read(const struct file_session *s, const char *file);
 
+/* Open the file in `mode` and close it: the event for sessions that watch the
+ * file.  A child forked meanwhile does not delay the event.  -1 and errno. */
+int dlki_file_entry_signal(const struct file_session *s, const char *file,
+			   int mode);
+
 /* Return the name of the key's file, with `tail` appended; allocated. */
 char *dlki_file_entry_name(const struct file_session *s, const char *key,
 			   const char *tail);

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
+#include "backends/file/dir.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
 #include "backends/file/inotify.h"
@@ -107,12 +107,7 @@ static int events_pending(const struct file_session *s)
 /* Open and close the file: an event for each listening session. */
 static int open_and_close(struct file_name *n, int mode)
 {
-	int fd = openat(n->session->dirfd, n->file,
-			mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return -1;
-	return close(fd);
+	return dlki_file_entry_signal(n->session, n->file, mode);
 }
 
 int dlki_file_announce(struct file_name *n)

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "backends/file/bytes.h"
 #include "backends/file/dir.h"
@@ -72,11 +71,7 @@ int dlki_file_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 /* Open and close the lock file, as a waiter of another client would. */
 static int announce(const struct file_session *s, const char *file)
 {
-	int fd = openat(s->dirfd, file,
-			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
-				O_NOCTTY);
-
-	return fd < 0 ? -1 : close(fd);
+	return dlki_file_entry_signal(s, file, O_RDONLY);
 }
 
 static int touch(const struct file_session *s, const char *file)

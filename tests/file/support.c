@@ -20,7 +20,7 @@
 
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s;
-void (*before_unlink)(void), (*after_unlink)(void);
+void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
 
 /* Replaces libc's function for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -74,6 +74,13 @@ int unlink(const char *path)
 	if (after_unlink)
 		after_unlink();
 	return rc;
+}
+
+int close(int fd)
+{
+	if (before_close)
+		before_close();
+	return (int)syscall(SYS_close, fd);
 }
 
 int clock_gettime(clockid_t id, struct timespec *t)

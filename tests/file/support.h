@@ -77,6 +77,8 @@ extern atomic_int slow_unwatch;
 extern atomic_int short_pwrite;
 /* called by unlink() */
 extern void (*before_unlink)(void), (*after_unlink)(void);
+/* called by close() */
+extern void (*before_close)(void);
 /* The wall clock is behind by so much. */
 extern atomic_int clock_back_s;
 

@@ -4,7 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backends/file/notify.h"
 #include "ticket.h"
@@ -40,6 +45,54 @@ CASE(file_wanted, by_a_try_in_another_process)
 	s->ready = 1;
 	EVENTUALLY(told);
 	child_ended(pid);
+	ticket_give(&t);
+}
+
+/* A child forked between the open and the close of the announcement keeps no
+ * descriptor of the lock file. */
+static atomic_int forked;
+
+static void *fork_and_stay(void *arg)
+{
+	pid_t pid = fork();
+
+	(void)arg;
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	forked = pid;
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	return NULL;
+}
+
+static pthread_t forker;
+
+/* The fork may have to wait until the descriptor is closed. */
+static void fork_beside(void)
+{
+	before_close = NULL;
+	CHECK(pthread_create(&forker, NULL, fork_and_stay, NULL) == 0);
+	for (int i = 0; i < 50 && !forked; i++)
+		nap_ms(1);
+}
+
+CASE(file_wanted, while_another_thread_forks)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l = mutex(d, "x");
+	struct file_ticket t;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	before_close = fork_beside;
+	CHECK_RC(dlock_acquire(l, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
+	CHECK(!before_close);
+	EVENTUALLY(told && forked);
+	CHECK(kill(forked, SIGKILL) == 0);
+	CHECK(pthread_join(forker, NULL) == 0);
 	ticket_give(&t);
 }
 
