@@ -40,11 +40,16 @@ static uint64_t batch_size(struct file_ticket *t, const struct file_state *st,
 	return n->tokens.batch;
 }
 
-static int flush_if_wished(struct file_session *s, int fd, int fresh)
+/* Flush the directory, too, before the first token that this session draws
+ * from the file: a client without `sync` may have put the file in place. */
+static int flush_if_wished(const struct file_name *n, int fd)
 {
+	const struct file_session *s = n->session;
+
 	if (!s->sync)
 		return 0;
-	if (fdatasync(fd) < 0 || (fresh && fsync(s->dirfd) < 0))
+	if (fdatasync(fd) < 0 ||
+	    (!n->tokens.header_known && fsync(s->dirfd) < 0))
 		return -1;
 	return 0;
 }
@@ -115,8 +120,7 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 		rc = dlki_file_store(fd, st);
 	else
 		rc = dlki_file_format(fd, c->kind, c->name, st);
-	if (rc < 0 ||
-	    flush_if_wished(n->session, fd, found == FILE_FRESH) < 0) {
+	if (rc < 0 || flush_if_wished(n, fd) < 0) {
 		n->tokens.last = 0;
 		return dlki_file_fail(err, errno, "write lock file", n->file);
 	}
@@ -277,8 +281,7 @@ static uint64_t store_range(struct file_ticket *t)
 	st.first = t->base.token;
 	st.last = last;
 	st.ticket = t->base.id;
-	if (dlki_file_store(t->fd, &st) < 0 ||
-	    flush_if_wished(n->session, t->fd, 0) < 0)
+	if (dlki_file_store(t->fd, &st) < 0 || flush_if_wished(n, t->fd) < 0)
 		return was;
 	return last;
 }

@@ -19,7 +19,7 @@
 #include "support/temp.h"
 
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
-atomic_int clock_back_s;
+atomic_int clock_back_s, fsyncs;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
 
 /* Replaces libc's function for the library linked into this program. */
@@ -36,6 +36,12 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 		size = (size_t)most;
 	}
 	return syscall(SYS_pwrite64, fd, data, size, at);
+}
+
+int fsync(int fd)
+{
+	fsyncs++;
+	return (int)syscall(SYS_fsync, fd);
 }
 
 int inotify_init1(int flags)

@@ -340,3 +340,23 @@ CASE(file_token, synced_to_the_disk_if_wished)
 	end_now(c);
 	rises(&f, 1);
 }
+
+/* Flush the directory before the first token of a file that another client put
+ * in place: after a power failure the old file could be back. */
+CASE(file_token, synced_with_a_file_put_in_place_by_another_client)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, "sync=on");
+	dlock_client *d = store_open(dir, NULL);
+	dlock_lock *lc = mutex(c, "x"), *ld = mutex(d, "x");
+	int before;
+
+	CHECK_OK(dlock_release(take(lc, 0)));
+	CHECK_INT(fsyncs, >, 0);
+	CHECK_OK(dlock_break(ld, FOREVER));
+	before = fsyncs;
+	CHECK_OK(dlock_release(take(lc, 0)));
+	CHECK_INT(fsyncs, ==, before + 1);
+	CHECK_OK(dlock_release(take(lc, 0)));
+	CHECK_INT(fsyncs, ==, before + 1);
+}
