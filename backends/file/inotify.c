@@ -56,7 +56,6 @@ static void start_listening(struct file_session *s)
 {
 	struct dlk_error err;
 
-	s->inotify.running = -1;
 	if (open_descriptor(s) < 0) {
 		warn_of_polling(s, "no inotify", dlki_errno_text(errno));
 	} else if (dlk_listen(&s->base, s->inotify.fd, &err) != 0) {
@@ -95,13 +94,14 @@ void dlki_file_inotify_follow_dir(struct file_session *s)
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what)
 {
 	struct file_session *s = n->session;
-	int wd;
+	int running, wd;
 
 	pthread_mutex_lock(&s->mu);
 	if (!s->inotify.running)
 		start_listening(s);
+	running = s->inotify.running;
 	pthread_mutex_unlock(&s->mu);
-	if (s->inotify.running < 0)
+	if (running < 1)
 		return -1;
 	wd = dlki_file_inotify_add(s->inotify.fd, n->inode_fd,
 				   what | FILE_GONE);

@@ -21,13 +21,15 @@ struct file_inotify {
 	/* Called for each event, with no lock held. */
 	void (*on_event)(struct file_session *s,
 			 const struct inotify_event *ev);
-	int running;              /* 0 not yet, 1 yes, -1 impossible */
+	int running;              /* under s->mu: 0 not yet, 1 yes, -1 no
+				   * more */
 	int fd;
 	atomic_int warned;        /* warned: watching is impossible */
 };
 
 /* With n->mu held: watch the name's file for `what` and removal.  The first
- * call makes the descriptor.  The watch's number, or -1. */
+ * call makes the descriptor, or the next call if that fails.  The watch's
+ * number, or -1. */
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
 
 /* Watch the file open as file_fd for `what`, on the inotify descriptor `fd`.

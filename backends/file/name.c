@@ -41,9 +41,9 @@ static int open_description(struct file_name *n, int *fd, struct stat *st,
 	return 0;
 }
 
-static void watch_file(struct file_name *n)
+void dlki_file_name_watch(struct file_name *n)
 {
-	int wd = dlki_file_inotify_watch(n, FILE_ANNOUNCEMENT);
+	int wd = n->wd < 0 ? dlki_file_inotify_watch(n, FILE_ANNOUNCEMENT) : -1;
 
 	if (wd < 0)
 		return;
@@ -67,7 +67,7 @@ int dlki_file_fd_get(struct file_name *n, int *fd, struct dlk_error *err)
 		n->dev = st.st_dev;
 		n->ino = st.st_ino;
 		n->opened = 1;
-		watch_file(n);
+		dlki_file_name_watch(n);
 	}
 	rc = open_description(n, fd, &st, err);
 	if (!rc)

@@ -81,6 +81,9 @@ int dlki_file_name_stands(const struct file_name *n);
 /* Make the name stale, and tell holders and waiters. */
 void dlki_file_name_stale(struct file_name *n);
 
+/* Watch the file, unless it is watched already; inotify may be at a limit. */
+void dlki_file_name_watch(struct file_name *n);
+
 /* Does a ticket of this session hold the lock as the writer? */
 int dlki_file_name_excludes(const struct file_name *n);
 

@@ -124,6 +124,7 @@ int dlki_file_announce(struct file_name *n)
 			n->notify.silent_release = 0;
 			(void)open_and_close(n, O_WRONLY);
 		}
+		dlki_file_name_watch(n);
 		deaf = listen_for(n, what);
 	}
 	/* Announce even without hearing: the holder may keep the lock until it
@@ -137,6 +138,7 @@ int dlki_file_hear_waiters(struct file_name *n)
 
 	if (dlki_file_name_awaited(n))
 		what |= FILE_NOTIFICATION;
+	dlki_file_name_watch(n);
 	return listen_for(n, what);
 }
 

@@ -276,6 +276,34 @@ CASE(file_wanted, cannot_be_told_without_inotify)
 	ticket_give(&t);
 }
 
+/* inotify fails, and works later: `fail` is fail_inotify or fail_watch. */
+static void told_later(atomic_int *fail, int errnum)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l = mutex(d, "x");
+	struct file_ticket t;
+
+	*fail = errnum;
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, DLOCK_ENOTSUP);
+	*fail = 0;
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK_RC(dlock_acquire(l, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
+	EVENTUALLY(told);
+	ticket_give(&t);
+}
+
+CASE(file_wanted, when_a_descriptor_is_free_again)
+{
+	told_later(&fail_inotify, EMFILE);
+}
+
+CASE(file_wanted, when_a_watch_is_free_again)
+{
+	told_later(&fail_watch, ENOSPC);
+}
+
 /* The request polls, and so hears of no release; but the holder hears of the
  * request. */
 CASE(file_wanted, by_an_asker_without_inotify)
