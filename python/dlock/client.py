@@ -8,7 +8,7 @@ from collections import namedtuple
 from dlock._dlock import ffi, lib
 from dlock.errors import (Invalid, c_text, checked, from_ms, text, to_ms,
                           to_permits)
-from dlock.hold import HoldRef, known
+from dlock.hold import HoldRef, known, listed
 from dlock.locks import make
 
 LockInfo = namedtuple("LockInfo", "name kind permits")
@@ -29,7 +29,7 @@ _Hooks = namedtuple("_Hooks", "on_event on_log")
 @atexit.register
 def _close_all():
     """No thread of dlock may call an interpreter that is gone."""
-    for client in list(_open):
+    for client in listed(_open):
         client.close()
 
 

@@ -17,10 +17,10 @@ def _address(raw):
     return int(ffi.cast("uintptr_t", raw))
 
 
-def _all():
+def listed(weak_set):
     while True:
         try:
-            return list(_every)
+            return list(weak_set)
         except RuntimeError:
             pass  # another thread has added one
 
@@ -33,7 +33,7 @@ def known(raw):
         return found
     # Released, with an event after that; or another one is left; or acquire()
     # is about to return it.
-    refs = _all()
+    refs = listed(_every)
     one = min((ref for ref in refs if ref._has(raw)),
               key=lambda ref: ref._number, default=None)
     if one is None:

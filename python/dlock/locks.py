@@ -205,7 +205,11 @@ class Lock:
         return hold
 
     def __exit__(self, kind, value, trace):
-        return self._mine.holds.pop().__exit__(kind, value, trace)
+        holds = getattr(self._mine, "holds", None)
+        if not holds:
+            raise Invalid(f"the lock '{self.name}': `with` ends in a thread "
+                          "without a block")
+        return holds.pop().__exit__(kind, value, trace)
 
 
 class SharedLock(Lock):

@@ -667,6 +667,34 @@ class Ends(AioCase):
         self.assertTrue(store._client._is_closed())
         self.assert_free()
 
+    def test_of_a_block_in_another_task(self):
+        async def main(store, mine):
+            async def begin(lock):
+                return await lock.__aenter__()
+
+            async def end(lock):
+                await lock.__aexit__(None, None, None)
+
+            async def in_a_task(step, lock):
+                return await asyncio.create_task(step(lock))
+
+            hold = await in_a_task(begin, mine)
+            await in_a_task(end, mine)
+            self.assertFalse(hold.held)
+            permits = store.semaphore(self.name, 2)
+            tasks = [asyncio.create_task(begin(permits)) for _ in range(2)]
+            holds = [await task for task in tasks]
+            with self.assertRaisesRegex(dlock.Invalid, "2 other tasks"):
+                await in_a_task(end, permits)
+            self.assertEqual([hold.held for hold in holds], [True, True])
+            for hold in holds:
+                await hold.release()
+            with self.assertRaisesRegex(dlock.Invalid, "0 other tasks"):
+                await in_a_task(end, mine)
+
+        self.in_loop(main)
+        self.assert_free()
+
     def test_of_all_references(self):
         box = []
         asyncio.run(self.leave_open(box))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients: opened, asked, closed; and what they refuse."""
 import time
+import unittest.mock
 import warnings
 import weakref
 
@@ -198,6 +199,23 @@ class Clients(Case):
         with self.assertWarns(ResourceWarning):
             self.eventually(lambda: alive() is None)
         self.assertEqual(refused, ["a client cannot be closed in on_log"])
+
+    def test_all_are_closed_while_another_opens(self):
+        store = dlock.Client("mem:")
+
+        class Growing:
+            """The set as it looks to a loop when another thread adds."""
+            failures = 1
+
+            def __iter__(self):
+                if self.failures:
+                    self.failures -= 1
+                    raise RuntimeError("Set changed size during iteration")
+                return iter([store])
+
+        with unittest.mock.patch("dlock.client._open", Growing()):
+            dlock.client._close_all()
+        self.assertIn("closed", repr(store))
 
     def test_dies_in_its_own_callback(self):
         refused, box = [], []

@@ -128,6 +128,14 @@ class Holds(Case):
             self.assertNotEqual(later, hold)
             later.release()  # and not once more at the end
 
+    def test_of_a_block_in_another_thread(self):
+        mine = self.store.mutex(self.name)
+        with mine:
+            why = InThread(lambda: mine.__exit__(None, None, None)).result()
+            self.assertIsInstance(why, dlock.Invalid)
+            self.assertIn("without a block", str(why))
+            self.assertEqual(mine.held, 1)
+
     def test_loss_is_told(self):
         told = []
         with dlock.Client(short(self.uri), on_event=lambda *args:

@@ -42,7 +42,8 @@ class Lock:
     """What every kind of lock can do.  Tasks may share one.
 
     `async with lock:` acquires for this task and releases at the end; several
-    tasks may do so with the same object."""
+    tasks may do so with the same object.  A block may end in another task if
+    no block of a third task is open: else the end raises Invalid."""
 
     _n_members = 0
 
@@ -114,6 +115,13 @@ class Lock:
 
     async def __aexit__(self, kind, value, trace):
         task = asyncio.current_task()
+        if task not in self._mine:
+            if len(self._mine) != 1:
+                raise Invalid(
+                    f"the lock '{self.name}': `async with` ends in a task "
+                    f"without a block, and {len(self._mine)} other tasks have "
+                    "blocks: use `async with lock.acquire()`")
+            task = next(iter(self._mine))
         hold = self._mine[task].pop()
         if not self._mine[task]:
             del self._mine[task]
