@@ -11,12 +11,12 @@ static const struct text {
 	const char *evalsha;
 	const char *text;
 	size_t len;
-	int grants; /* so calls name prefix:clock, too */
+	int has_clock; /* calls name prefix:clock, too */
 } texts[] = {
-#define TEXT(name, grants)                                                     \
+#define TEXT(name, has_clock)                                                  \
 	{                                                                      \
 		EVALSHA(name##_sha1), name##_text, sizeof(name##_text) - 1,    \
-			grants                                                 \
+			has_clock                                              \
 	}
 	[RD_ATTEMPT_EXCLUSIVE] = TEXT(attempt_exclusive, 1),
 	[RD_ATTEMPT_SHARED] = TEXT(attempt_shared, 1),
@@ -29,7 +29,7 @@ static const struct text {
 	[RD_BREAK] = TEXT(break, 1),
 	[RD_INSPECT] = TEXT(inspect, 0),
 	[RD_DESCRIBE] = TEXT(describe, 0),
-	[RD_WATCH] = TEXT(watch, 0),
+	[RD_WATCH] = TEXT(watch, 1),
 	[RD_REVOKE] = TEXT(revoke, 1),
 	[RD_RESIZE] = TEXT(resize, 1),
 #undef TEXT
@@ -41,7 +41,7 @@ void dlki_redis_commands_call(struct redis_commands *out,
 			      const struct redis_arg *args, size_t n_args)
 {
 	const struct text *text = &texts[script];
-	size_t n = (text->grants ? 2u : 1u) + (keys->plain.text ? 1u : 0u);
+	size_t n = (text->has_clock ? 2u : 1u) + (keys->plain.text ? 1u : 0u);
 	char n_keys = (char)('0' + n);
 
 	dlki_redis_commands_begin(out, 3 + n + n_args);
@@ -53,7 +53,7 @@ void dlki_redis_commands_call(struct redis_commands *out,
 	}
 	dlki_redis_commands_arg(out, &n_keys, 1);
 	dlki_redis_commands_arg(out, keys->lock.text, keys->lock.len);
-	if (text->grants)
+	if (text->has_clock)
 		dlki_redis_commands_arg(out, keys->clock.text, keys->clock.len);
 	if (keys->plain.text)
 		dlki_redis_commands_arg(out, keys->plain.text, keys->plain.len);

@@ -27,7 +27,7 @@ enum redis_script {
 
 struct redis_script_keys {
 	struct redis_arg lock;
-	struct redis_arg clock; /* prefix:clock, for granting scripts */
+	struct redis_arg clock; /* prefix:clock, of scripts that use tokens */
 	struct redis_arg plain; /* key=plain: the plain key; else no text */
 };
 

@@ -202,6 +202,11 @@ if holder or foreign then
 	if lease and left > lease then
 		left = lease
 		call('PEXPIRE', lock_key, lease)
+		-- The key may expire before the clock has passed the tokens that
+		-- were set aside.
+		if watcher then
+			next_token()
+		end
 	end
 elseif n_shared > 0 then
 	local longest = call('ZRANGE', holders_key, '+inf', '(' .. now_ms + ttl,

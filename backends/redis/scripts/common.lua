@@ -35,6 +35,8 @@
 --                                        tenth of a second
 --                                        16 digits: tokens have come to this
 --                                        one; the server's clock was set back
+--   aside_key     string                 16 digits: the largest token that was
+--                                        set aside for a claim
 --
 --   PAYLOAD  "LEASE LABEL\nNAME"; LEASE in ms.  "LEASE*PERMITS LABEL\nNAME" of
 --            one that has, or waits for, several permits.  "LEASE^OWNER
@@ -63,7 +65,7 @@
 -- touches the key deletes it.  So setting the expiry is the last thing that a
 -- script does with a key.
 local call, sub = redis.call, string.sub
-local clock_key = KEYS[2]
+local clock_key, aside_key = KEYS[2], KEYS[2] .. ':aside'
 local queue_key, holders_key = lock_key .. ':q', lock_key .. ':s'
 local info_key = lock_key .. ':i'
 local now = call('TIME')
@@ -168,7 +170,8 @@ local function extend(key, life)
 end
 
 -- The next token: the server's time in us, but larger than the lock's largest
--- token, and, when the clock was set back, than every token of the prefix.
+-- token, and, when the clock was set back, than every token of the prefix, and
+-- every token that was set aside: a client that has died may have used it.
 local function next_token()
 	local reached = redis.pcall('GET', clock_key) or NO_TOKEN
 	if type(reached) ~= 'string' or string.find(reached, '%D')
@@ -190,8 +193,9 @@ local function next_token()
 			note = sub(largest_token, 1, 11)
 		end
 	else
+		local aside = tonumber(redis.pcall('GET', aside_key)) or 0
 		largest_token = string.format('%016.0f',
-			math.max(most, largest_token) + 1)
+			math.max(most, largest_token, aside) + 1)
 		note = largest_token
 	end
 	if largest_token >= '9007199254740990' then

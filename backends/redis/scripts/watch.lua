@@ -5,6 +5,7 @@
 -- claim tells the channel.  And set tokens aside for the claim, up to 2^22 us
 -- ahead of the clock, but not past the end of the key: after the key's expiry,
 -- tokens come from the clock.  See common.lua for the records.
+-- aside_key is for a clock that is set back after the key's expiry.
 --
 -- Or watch a permit: only a revoke tells the channel, and the claim's token is
 -- the last.
@@ -14,6 +15,7 @@
 -- 1, and the last of the tokens; "0 0": the claim does not stand.
 local call, sub = redis.call, string.sub
 local queue_key, info_key = lock_key .. ':q', lock_key .. ':i'
+local aside_key = KEYS[2] .. ':aside'
 local now = call('TIME')
 if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
 	local me, token = sub(ARGV[1], 1, 32), sub(ARGV[1], 34)
@@ -37,6 +39,9 @@ last = string.format('%016.0f', last)
 call('HSET', info_key, '!', sub(ARGV[1], 1, 32) .. ' ' .. last .. ' ' .. ARGV[2])
 if call('PTTL', info_key) < tonumber(ARGV[3]) then
 	call('PEXPIRE', info_key, ARGV[3])
+end
+if tonumber(last) > (tonumber(redis.pcall('GET', aside_key)) or 0) then
+	call('SET', aside_key, last, 'PXAT', sub(last, 1, 13) + 3600000)
 end
 
 local flag, others = sub(lock_value, 1, 1), '0'

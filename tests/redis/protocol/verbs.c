@@ -55,7 +55,8 @@ Test(redis_verbs, a_claim_is_watched_when_the_ear_listens, .fini = rig_end)
 	cr_assert_eq(rig.ended[3], 1, "and no op waits behind");
 	rig_turn();
 	rig_ear_connects(RIG_EAR);
-	expect_args("$1\r\n1\r\n$11\r\ndlock:{lnn}\r\n$49\r\n" GRANT "\r\n"
+	expect_args("$1\r\n2\r\n$11\r\ndlock:{lnn}\r\n$11\r\ndlock:clock\r\n"
+		    "$49\r\n" GRANT "\r\n"
 		    "$44\r\ndlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\r\n"
 		    "$5\r\n10000\r\n");
 	rig_say_slowly(RIG_MAIN, "$18\r\n1 1700000004194305\r\n$3\r\n0 0\r\n");
