@@ -50,6 +50,16 @@ static dlk_time next_attempt(const struct dlki_claim *claim, int rc,
 
 /* ---- The loop ------------------------------------------------------------ */
 
+int dlki_acquire_was_busy(const struct dlki_acquire *a, struct dlk_error *err)
+{
+	const struct dlki_record *r = a->lock->record;
+
+	return dlk_fail(err, DLOCK_EBUSY,
+			"%s '%s': held by others when the store last answered, "
+			"which was not at the deadline",
+			dlki_kind_name(r->kind), r->name);
+}
+
 /* The deadline has come, and the last request returned `rc`.  If the store has
  * answered BUSY before, the lock is busy, even without a last answer. */
 static int fail_at_deadline(const struct dlki_acquire *a, int rc,
@@ -68,10 +78,7 @@ static int fail_at_deadline(const struct dlki_acquire *a, int rc,
 				"gives it more",
 				err->text, (long long)a->had_ms);
 	if (a->busy)
-		return dlk_fail(err, DLOCK_EBUSY,
-				"%s '%s': held by others when the store last "
-				"answered, which was not at the deadline",
-				dlki_kind_name(r->kind), r->name);
+		return dlki_acquire_was_busy(a, err);
 	return rc;
 }
 

@@ -52,10 +52,7 @@ static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 	if (rc != 0)
 		return rc;
 	if (a->busy)
-		return dlk_fail(err, DLOCK_EBUSY,
-				"%s '%s': held by others when the store last "
-				"answered, which was not at the deadline",
-				dlki_kind_name(record->kind), record->name);
+		return dlki_acquire_was_busy(a, err);
 	return dlk_fail(err, DLOCK_EUNREACHABLE,
 			"%s '%s': the store did not answer other requests of "
 			"this client",
