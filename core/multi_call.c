@@ -278,26 +278,6 @@ static int begin_clients(struct dlki_multi_call *call, struct dlk_error *err)
 	return 0;
 }
 
-static int enter(struct dlki_multi_call *call, dlock_op *number,
-		 struct dlk_error *err)
-{
-	struct dlki_async *op = call->op;
-	struct dlock_client *home = op->client;
-	int rc;
-
-	pthread_mutex_lock(&home->mu);
-	rc = dlki_async_reserve(home, err);
-	if (rc == 0) {
-		dlki_async_enter(op);
-		op->state = DLKI_ASYNC_PARKED;
-		op->acquire.lock = call->lock;
-		if (number)
-			*number = op->op;
-	}
-	pthread_mutex_unlock(&home->mu);
-	return rc;
-}
-
 static int begin(struct dlki_multi_call *call, dlock_op *number,
 		 struct dlk_error *err)
 {
@@ -308,7 +288,7 @@ static int begin(struct dlki_multi_call *call, dlock_op *number,
 		return rc;
 	rc = dlki_multi_wait_begin(call->waits, n, call->lock, err);
 	if (rc == 0) {
-		rc = enter(call, number, err);
+		rc = dlki_multi_parts_enter(call, number, err);
 		if (rc != 0)
 			dlki_multi_wait_end(call->waits, n);
 	}

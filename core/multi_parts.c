@@ -23,6 +23,29 @@ struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n)
 	return call;
 }
 
+/* An acquire counts as a call of each client already. */
+int dlki_multi_parts_enter(struct dlki_multi_call *call, dlock_op *number,
+			   struct dlk_error *err)
+{
+	struct dlki_async *op = call->op;
+	struct dlock_client *home = op->client;
+	int rc;
+
+	pthread_mutex_lock(&home->mu);
+	rc = dlki_async_reserve(home, err);
+	if (rc == 0) {
+		if (!call->lock)
+			dlki_call_begin(home);
+		dlki_async_enter(op);
+		op->state = DLKI_ASYNC_PARKED;
+		op->acquire.lock = call->lock;
+		if (number)
+			*number = op->op;
+	}
+	pthread_mutex_unlock(&home->mu);
+	return rc;
+}
+
 /* ---- The parts ----------------------------------------------------------- */
 
 /* A part for each member, in reverse; then the call has no members. */
@@ -122,23 +145,6 @@ static int begin_members(const struct dlki_multi_hold *m, struct dlk_error *err)
 	return 0;
 }
 
-/* The operation itself. */
-static int enter(struct dlki_async *op, struct dlk_error *err)
-{
-	struct dlock_client *home = op->client;
-	int rc;
-
-	pthread_mutex_lock(&home->mu);
-	rc = dlki_async_reserve(home, err);
-	if (rc == 0) {
-		dlki_call_begin(home);
-		dlki_async_enter(op);
-		op->state = DLKI_ASYNC_PARKED;
-	}
-	pthread_mutex_unlock(&home->mu);
-	return rc;
-}
-
 static void end_members(const struct dlki_multi_hold *m)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -159,7 +165,7 @@ int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
 	rc = begin_members(m, err);
 	if (rc != 0)
 		return rc;
-	rc = enter(op, err);
+	rc = dlki_multi_parts_enter(call, NULL, err);
 	if (rc != 0) {
 		end_members(m);
 		return rc;

@@ -11,6 +11,10 @@
 /* A call with `n` parts, which is `op` then; NULL: no memory. */
 struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n);
 
+/* Without mu: enter the program's operation, and set `*number` unless NULL. */
+int dlki_multi_parts_enter(struct dlki_multi_call *call, dlock_op *number,
+			   struct dlk_error *err);
+
 /* Without mu: begin to release all members of an acquire.  The last release
  * goes on with the call, which may end before this function returns. */
 void dlki_multi_parts_give_back(struct dlki_multi_call *call);
