@@ -152,8 +152,7 @@ static int set_up_release(struct dlock_client *c, struct dlk_error *err)
 {
 	int async = dlk_param_int(c->uri, "release") != 0;
 
-	c->can_send = DLKI_HAS(c->backend, release_begin);
-	c->sends_releases = async && c->can_send;
+	c->sends_releases = async && DLKI_HAS(c->backend, release_begin);
 	if (async && !c->sends_releases && c->session->caps & DLOCK_CAP_REMOTE)
 		return dlk_fail(err, DLOCK_ENOTSUP,
 				"%s: the store cannot tell the answer to a "

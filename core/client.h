@@ -36,7 +36,6 @@ struct dlock_client {
 	uint32_t passes;
 	int can_watch;                   /* the store has watch_wanted ... */
 	int watches;                     /* ... and tells at once: CAP_WANTED */
-	int can_send;                    /* the store has release_begin */
 	int sends_releases;              /* so a release waits for no answer */
 	struct dlk_session *session;  /* the backend's, in a separate block */
 	uint32_t require;                /* as dlock_options says */

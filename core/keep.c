@@ -6,6 +6,7 @@
 #include "core/hold.h"
 #include "core/lifecycle.h"
 #include "core/record.h"
+#include "core/registry.h"
 #include "core/schedule.h"
 #include "core/store.h"
 #include "core/watch.h"
@@ -70,7 +71,7 @@ static void give_back(struct dlki_claim *claim)
 	int rc;
 
 	pthread_mutex_unlock(&c->mu);
-	if (c->can_send)
+	if (DLKI_HAS(c->backend, release_begin))
 		rc = dlki_store_release_begin(claim->ticket, deadline, &err);
 	else
 		rc = dlki_store_release(claim->ticket, deadline, &err);

@@ -12,6 +12,7 @@
 #include "core/parked.h"
 #include "core/pump.h"
 #include "core/record.h"
+#include "core/registry.h"
 #include "core/store.h"
 
 #define CROWDED_NS (100 * DLK_MS)
@@ -215,7 +216,8 @@ static void give_up_kept(struct dlki_claim *claim)
 	struct dlock_client *c = claim->client;
 
 	if (!dlki_pump_is_here(c) || c->given_up ||
-	    (!c->can_send && c->session->caps & DLOCK_CAP_REMOTE)) {
+	    (!DLKI_HAS(c->backend, release_begin) &&
+	     c->session->caps & DLOCK_CAP_REMOTE)) {
 		dlki_claim_unkeep(claim);
 		return;
 	}
