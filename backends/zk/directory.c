@@ -35,7 +35,6 @@ struct zk_directory {
 	uint64_t id;               /* of the claim's ticket */
 	enum directory_state state;
 	const struct zk_call *asked; /* the listing under way, or NULL */
-	int64_t czxid;               /* the directory's */
 	uint32_t made;           /* all nodes ever made, at the first listing */
 	uint32_t own;            /* ... and by this session since */
 	char node[ZK_NODE_SIZE]; /* the claim's */
