@@ -28,14 +28,16 @@ static void open_detector(struct file_session *s)
 /* The count is odd, as if a thread removed events for ever. */
 void dlki_file_change_follow_dir(struct file_session *s)
 {
-	int was_blind = (int)(atomic_load(&s->changes.count) & 1);
-	int is_blind;
+	uint64_t blind;
 
-	if (s->changes.fd < 0)
-		return;
-	is_blind = inotify_add_watch(s->changes.fd, s->dir, FILE_DIR_GONE) < 0;
-	if (is_blind != was_blind)
-		atomic_fetch_add(&s->changes.count, 1);
+	pthread_mutex_lock(&s->mu);
+	if (s->changes.fd >= 0) {
+		blind = inotify_add_watch(s->changes.fd, s->dir,
+					  FILE_DIR_GONE) < 0;
+		if (blind != (atomic_load(&s->changes.count) & 1))
+			atomic_fetch_add(&s->changes.count, 1);
+	}
+	pthread_mutex_unlock(&s->mu);
 }
 
 void dlki_file_change_watch(struct file_name *n, uint32_t what)

@@ -48,8 +48,8 @@ struct file_change {
 void dlki_file_change_watch(struct file_name *n, uint32_t what);
 void dlki_file_change_end(struct file_name *n);
 
-/* With s->mu held: watch the directory now at the session's path.  If that is
- * impossible, no file counts as unchanged. */
+/* Watch the directory now at the session's path.  If the watch is impossible,
+ * no file counts as unchanged. */
 void dlki_file_change_follow_dir(struct file_session *s);
 
 /* Is the file unchanged since n->change.checked? */

@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "backends/file/change.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
 #include "backends/file/magic.h"
@@ -172,6 +173,7 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 		rc = dlki_file_fail(err, errno, "reopen directory", s->dir);
 	dlki_file_fds_close(fd);
 	dlki_file_inotify_follow_dir(s);
+	dlki_file_change_follow_dir(s);
 	return rc;
 }
 

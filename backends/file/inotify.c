@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "backends/file/change.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
 #include "backends/file/name.h"
@@ -87,7 +86,6 @@ void dlki_file_inotify_follow_dir(struct file_session *s)
 	pthread_mutex_lock(&s->mu);
 	if (s->inotify.running == 1)
 		(void)inotify_add_watch(s->inotify.fd, s->dir, FILE_DIR_GONE);
-	dlki_file_change_follow_dir(s);
 	pthread_mutex_unlock(&s->mu);
 }
 

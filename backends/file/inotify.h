@@ -28,7 +28,7 @@ struct file_inotify {
 };
 
 /* With n->mu held: watch the name's file for `what` and removal.  The first
- * call makes the descriptor, or the next call if that fails.  The watch's
+ * call makes the descriptor, or the next call after a failure.  The watch's
  * number, or -1. */
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
 

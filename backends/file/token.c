@@ -40,8 +40,8 @@ static uint64_t batch_size(struct file_ticket *t, const struct file_state *st,
 	return n->tokens.batch;
 }
 
-/* Flush the directory, too, before the first token that this session draws
- * from the file: a client without `sync` may have put the file in place. */
+/* Flush the directory, too, before this session's first token from the
+ * file: a client without `sync` may have put the file in place. */
 static int flush_if_wished(const struct file_name *n, int fd)
 {
 	const struct file_session *s = n->session;

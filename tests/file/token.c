@@ -173,7 +173,7 @@ CASE(file_token, a_damaged_header_costs_no_token)
 	rises(&f, 2);
 }
 
-/* A break of an empty file, with tokens of a removed file ahead of the clock. */
+/* The tokens of a removed file are ahead of the clock. */
 CASE(file_token, a_break_of_an_empty_file_minds_removed_files)
 {
 	struct fixture f;
@@ -341,8 +341,8 @@ CASE(file_token, synced_to_the_disk_if_wished)
 	rises(&f, 1);
 }
 
-/* Flush the directory before the first token of a file that another client put
- * in place: after a power failure the old file could be back. */
+/* After a power failure, without the flush of the directory, the old file could
+ * be back. */
 CASE(file_token, synced_with_a_file_put_in_place_by_another_client)
 {
 	const char *dir = store_dir();
