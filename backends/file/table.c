@@ -108,9 +108,10 @@ static struct file_name *name_new(struct file_session *s, const char *key,
 
 static void name_free(struct file_name *n)
 {
-	dlki_file_sweep(n);
+	/* Before the sweep, which needs a descriptor. */
 	while (n->n_fds)
 		dlki_file_fds_close(n->fds[--n->n_fds]);
+	dlki_file_sweep(n);
 	dlki_file_fds_close(n->inode_fd);
 	pthread_mutex_destroy(&n->mu);
 	free(n);

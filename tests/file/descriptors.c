@@ -83,6 +83,25 @@ CASE(file_descriptors, descriptors_that_are_kept_are_given_up)
 		end_now(l[i]);
 }
 
+/* The files of the names given up are removed, also the first. */
+CASE(file_descriptors, no_file_stays_for_want_of_a_descriptor)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct rlimit was;
+	int fd;
+
+	CHECK_OK(dlock_release(take(mutex(c, "x"), 0)));
+	CHECK_OK(dlock_release(take(mutex(c, "y"), 0)));
+	fd = dup(0);
+	CHECK(fd >= 0 && close(fd) == 0);
+	was = limit_descriptors((rlim_t)fd);
+	CHECK_OK(dlock_release(take(mutex(c, "z"), 0)));
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	CHECK(access(store_file(dir, "l", "x"), F_OK) != 0);
+	CHECK(access(store_file(dir, "l", "y"), F_OK) != 0);
+}
+
 /* Release `la` without descriptors, and return how long a waiter of `b` still
  * waits. */
 static int64_t without_descriptors(dlock_lock *la, dlock_client *b,
