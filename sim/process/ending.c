@@ -7,6 +7,7 @@
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
 #include "sim/process/use.h"
+#include "sim/process/waiting.h"
 
 #define TOLD_MS 100
 
@@ -204,6 +205,7 @@ void sim_ending_look_at_store(struct sim_play *p)
 		if (p->terms.revocable && sim_can_revoke(c[0], &p->names[n]))
 			hold_for_leases(p, n, l, &told);
 		told = 0;
+		sim_waiting_for_leases(p, n);
 		upgradeable = sim_stage_upgradeable(p, l, n);
 		if (upgradeable)
 			take_once(upgradeable);
