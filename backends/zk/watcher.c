@@ -61,6 +61,10 @@ void dlki_zk_watchers_init(struct zk_session *s)
 
 void dlki_zk_watchers_free(struct zk_session *s)
 {
-	while (!LIST_EMPTY(&s->watchers.all))
-		dlki_zk_watcher_free(LIST_FIRST(&s->watchers.all));
+	struct zk_watcher *w = LIST_FIRST(&s->watchers.all), *next;
+
+	for (; w; w = next) {
+		next = LIST_NEXT(w, in_all);
+		free(w);
+	}
 }
