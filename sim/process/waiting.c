@@ -95,7 +95,7 @@ void sim_waiting_for_leases(struct sim_play *p, size_t name)
 	};
 	int64_t ttl_ms = p->terms.ttl_ms > 0 ? p->terms.ttl_ms : SIM_TTL_MS;
 	dlock_lock *l = sim_stage_lock(p, HOLDER, name, 0);
-	dlock_hold *h[MOST_PERMITS];
+	dlock_hold *h[MOST_PERMITS] = { NULL };
 	size_t n = hold_all(of, l, h);
 
 	w.lock = sim_stage_lock(p, WAITER, name, w.is_begun);
