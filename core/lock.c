@@ -7,6 +7,7 @@
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
+#include "core/overdue.h"
 
 static int check_new_lock(dlock_lock **out, const dlock_client *client,
 			  const char *name, struct dlk_error *err)
@@ -166,6 +167,7 @@ void dlki_lock_cancel(dlock_lock *lock)
 {
 	struct dlock_client *c = lock->record->client;
 	struct dlki_claim *w;
+	struct dlki_async *r;
 
 	if (dlki_client_ours(c, NULL) != 0)
 		return;
@@ -173,8 +175,14 @@ void dlki_lock_cancel(dlock_lock *lock)
 	pthread_mutex_lock(&c->mu);
 	LIST_FOREACH(w, &lock->waits, in_list) {
 		w->cancelled = 1;
-		dlki_claim_rouse(w);
+		if (w->call)
+			dlki_overdue_cancelled(w->call);
+		else
+			dlki_claim_rouse(w);
 	}
+	TAILQ_FOREACH(r, &c->asyncs.acquires, in_queue)
+		if (r->acquire.lock == lock) /* and has not asked yet */
+			dlki_overdue_cancelled(r);
 	pthread_mutex_unlock(&c->mu);
 	dlki_rousers_rouse(&c->rousers);
 }

@@ -29,7 +29,7 @@ void dlki_overdue_cancelled(struct dlki_async *r)
 
 	if (r->end.place == 0 || at < r->end.at)
 		set_end(r, at);
-	if (r->acquire.claim && r->asleep)
+	if (r->asleep)
 		r->acquire.claim->cancelled = 1;
 	dlki_async_rouse(r);
 }

@@ -131,6 +131,25 @@ CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 	close_loop(5000);
 }
 
+/* The one waits, and the other has not asked. */
+CASE(async, of_a_cancelled_handle_end_soon_at_a_stuck_store)
+{
+	static struct outcome first, waits, unasked;
+
+	given_loop(STUCK);
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	ask_async(&waits, lock, -1);
+	EVENTUALLY(stats(client).waiters == 1);
+	stick(fake, client, &first, FAKE_REFUSE);
+	ask_async(&unasked, lock, -1);
+	dlock_cancel(lock);
+	over(&waits, DLOCK_ECANCELED, "cancelled");
+	over(&unasked, DLOCK_ECANCELED, "cancelled");
+	cr_assert(outcome_pending(&first));
+	fake_open_gate(fake);
+	close_loop(5000);
+}
+
 /* The waiter's next attempt is due while the store is stuck. */
 CASE(async, that_were_refused_say_so_at_a_stuck_store)
 {

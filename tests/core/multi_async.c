@@ -173,6 +173,27 @@ CASE(multi_async, that_waits_for_a_stuck_store_ends_in_time)
 	OK(dlock_release(granted(&stuck)));
 }
 
+/* The call asks behind the stuck call, of a client that is not closed. */
+CASE(multi_async, ends_soon_at_a_stuck_store_when_a_client_is_closed)
+{
+	static struct outcome stuck, o;
+	dlock_lock *both;
+	dlk_time begun;
+
+	given_all(BRIEF);
+	both = multi((dlock_lock *[]){ x, y }, 2);
+	stick(one, a, &stuck, FAKE_REFUSE);
+	ask_async(&o, both, -1);
+	begun = dlk_now();
+	outcomes_leave(b);
+	end_now(b);
+	over(&o, DLOCK_ECANCELED, "cancelled");
+	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
+	cr_assert(outcome_pending(&stuck));
+	fake_open_gate(one);
+	OK(dlock_release(granted(&stuck)));
+}
+
 /* The call holds y while the async thread is stuck. The release of y has little
  * time, and the request for z has time for the case. */
 CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
