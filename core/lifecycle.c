@@ -119,7 +119,8 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 {
 	struct dlock_client *c = claim->client;
 
-	if (claim->state != DLKI_HELD)
+	if (claim->state != DLKI_HELD ||
+	    (!dlki_claim_has_hold(claim) && !dlki_claim_valid(claim)))
 		return;
 	atomic_store(&claim->valid_until, DLKI_EXPIRED);
 	dlki_claim_move(claim, DLKI_LOST);

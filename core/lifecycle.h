@@ -19,7 +19,8 @@ void dlki_claim_rouse(struct dlki_claim *claim);
 void dlki_claim_rouse_soon(struct dlki_claim *claim);
 
 /* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
- * while there is a dispatcher. */
+ * while there is a dispatcher.  But if the last release has begun and the lease
+ * has ended meanwhile, the claim stays HELD: the release goes on. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
 /* End a claim that may still stand in the store: CLEANING, from now on. */

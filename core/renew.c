@@ -72,6 +72,7 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 			dlki_heap_set(&schedule->work, first,
 				      soon + PAUSE_MIN_NS);
 		} else if (!dlki_claim_valid(claim)) {
+			dlki_heap_remove(&schedule->work, first);
 			dlki_claim_lose(claim, "the lease ran out");
 		} else {
 			if (b->n > 0 &&

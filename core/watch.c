@@ -41,7 +41,8 @@ static int is_watchable(const struct dlki_claim *claim)
 int dlki_watch_allows(const struct dlki_claim *claim)
 {
 	return claim->client->watches && is_watchable(claim) &&
-	       dlki_claim_excludes(claim) && !claim->terms;
+	       dlki_claim_excludes(claim) && !claim->terms &&
+	       atomic_load(&claim->valid_until) != DLKI_EXPIRED;
 }
 
 static void note_wanted(struct dlki_claim *claim, uint64_t turn)

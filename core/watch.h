@@ -16,7 +16,7 @@
 #include "core/claim.h"
 
 /* May the claim be passed or kept at all?  The claim of a mutex or a write
- * side, without terms, while HELD, in a store that can tell. */
+ * side, without terms, while HELD with a promise, in a store that can tell. */
 int dlki_watch_allows(const struct dlki_claim *claim);
 
 /* Have the store watch the claim: ask the store, unless it watches already and

@@ -131,7 +131,7 @@ CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 	close_loop(5000);
 }
 
-/* The one waits, and the other has not asked. */
+/* Either waits or has yet to ask. */
 CASE(async, of_a_cancelled_handle_end_soon_at_a_stuck_store)
 {
 	static struct outcome first, waits, unasked;

@@ -33,6 +33,19 @@ CASE(keep_end, by_a_loss_is_nobody_s_loss)
 	is_worth_nothing();
 }
 
+/* The release asks the store to watch, and then to release. */
+CASE(keep_end, by_a_release_that_outlasts_the_lease_is_no_loss)
+{
+	keep_diary();
+	given_hold("fakewant:?ttl=300ms&keep=100ms&close=30s&connect=30s");
+	FAKE_SCRIPT(fake, FAKE_WATCH, .delay_ms = 500);
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).lost, 0);
+	cr_assert_eq(stats(client).released, 1);
+	nothing_is_left();
+	cr_assert_eq(diary.losses, 0);
+}
+
 CASE(keep_end, comes_with_another_server)
 {
 	keep_diary();
