@@ -3,6 +3,7 @@
 
 #include <dlock/async.h>
 
+#include "sim/process/both.h"
 #include "sim/process/sched.h"
 #include "sim/process/upgrader.h"
 #include "sim/process/use.h"
@@ -36,56 +37,6 @@ static void take(struct sim_caller *me)
 	    dlock_check(u.hold) == DLOCK_OK)
 		take_again(&u);
 	sim_use_release(&u);
-}
-
-/* ---- Multi-locks --------------------------------------------------------- */
-
-/* Two names, of a single client or of two clients. */
-static void take_both(struct sim_caller *me)
-{
-	struct sim_play *p = me->play;
-	size_t other = (me->client + sim_caller_draw(me, "other", 2)) %
-		       p->n_clients;
-	size_t first = sim_caller_draw(me, "name", p->n_names - 1);
-	struct sim_name *names[] = { &p->names[first], &p->names[first + 1] };
-	const struct sim_name *sick = names[names[0]->is_well];
-	int64_t timeout_ms = sim_draw_timeout(me, 1), begun = sim_sched_now();
-	int64_t stalled = sim_sched_stalled();
-	dlock_lock *both;
-	dlock_hold *h;
-	int rc;
-
-	rc = dlock_multi_new(
-		&both,
-		(dlock_lock *[]){ p->handles[me->client].lock[first],
-				  p->handles[other].lock[first + 1] },
-		2);
-	if (sim_is_scarce(p, rc))
-		return;
-	if (rc != DLOCK_OK)
-		sim_unexpected("dlock_multi_new", rc);
-	sim_sched_tell("caller %d asks for %p and the next, for %d ms",
-		       me->number, (void *)names[0], (int)timeout_ms);
-	rc = dlock_acquire(both, timeout_ms, &h);
-	sim_judge_returned("a multi-lock's acquire", begun, stalled,
-			   timeout_ms);
-	if (!sim_may_end(p, sick, rc, timeout_ms) &&
-	    !sim_had_no_time(p, rc, begun, timeout_ms))
-		sim_unexpected("a multi-lock's acquire", rc);
-	for (size_t i = 0; rc == DLOCK_OK && i < 2; i++)
-		sim_judge_granted(
-			names[i],
-			names[i]->kind == SIM_PERMITS ? SIM_PERMIT : SIM_WRITE,
-			dlock_member(h, i), me->number, SIM_FOREVER, stalled);
-	if (rc == DLOCK_OK) {
-		sim_nap((int64_t)sim_caller_draw(me, "nap", 20000) * 1000);
-		for (size_t i = 0; i < 2; i++)
-			sim_judge_releasing(dlock_member(h, i), me->number);
-		rc = dlock_release(h);
-		for (size_t i = 0; i < 2; i++)
-			sim_judge_released(names[i], rc, sim_may_lose(p, sick));
-	}
-	dlock_lock_free(both);
 }
 
 /* ---- Acquires that are begun --------------------------------------------- */
@@ -249,8 +200,12 @@ void *sim_caller_run(void *caller)
 			break;
 		case 3:
 		case 4:
-			if (me->play->n_names > 1 && !me->play->terms.closes)
-				take_both(me);
+			if (me->play->n_names == 1)
+				break;
+			if (me->play->terms.begins_both)
+				sim_caller_begin_both(me);
+			else if (!me->play->terms.closes)
+				sim_caller_take_both(me);
 			break;
 		case 5:
 			if (me->play->terms.upgrades && !me->play->terms.closes)

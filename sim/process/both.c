@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/process/both.h"
+
+#include <dlock/async.h>
+
+#include "sim/process/sched.h"
+#include "sim/process/use.h"
+
+struct both {
+	struct sim_caller *by;
+	struct sim_name *names[2];
+	int owner; /* for the judge */
+	int64_t timeout_ms, begun, stalled;
+	dlock_lock *lock;
+	dlock_hold *hold;
+	int over, rc; /* of a call that was begun */
+};
+
+static const struct sim_name *sick(const struct both *b)
+{
+	return b->names[b->names[0]->is_well];
+}
+
+/* 0: there is no memory. */
+static int draw(struct both *b, struct sim_caller *me, int loose)
+{
+	struct sim_play *p = me->play;
+	size_t other = (me->client + sim_caller_draw(me, "other", 2)) %
+		       p->n_clients;
+	size_t first = sim_caller_draw(me, "name", p->n_names - 1);
+	const struct sim_handles *h[] = { &p->handles[me->client],
+					  &p->handles[other] };
+	int rc;
+
+	*b = (struct both){
+		.by = me,
+		.names = { &p->names[first], &p->names[first + 1] },
+		.owner = loose ? 100 + me->number : me->number,
+		.timeout_ms = sim_draw_timeout(me, 1),
+		.begun = sim_sched_now(),
+		.stalled = sim_sched_stalled(),
+	};
+	rc = dlock_multi_new(
+		&b->lock,
+		(dlock_lock *[]){
+			loose ? h[0]->loose[first] : h[0]->lock[first],
+			loose ? h[1]->loose[first + 1] : h[1]->lock[first + 1],
+		},
+		2);
+	if (rc != DLOCK_OK && !sim_is_scarce(p, rc))
+		sim_unexpected("dlock_multi_new", rc);
+	sim_sched_tell("caller %d %s %p and the next, for %d ms", b->owner,
+		       loose ? "begins" : "asks for", (void *)b->names[0],
+		       (int)b->timeout_ms);
+	return rc == DLOCK_OK;
+}
+
+static void granted(const struct both *b)
+{
+	for (size_t i = 0; i < 2; i++)
+		sim_judge_granted(b->names[i],
+				  b->names[i]->kind == SIM_PERMITS ?
+					  SIM_PERMIT :
+					  SIM_WRITE,
+				  dlock_member(b->hold, i), b->owner,
+				  SIM_FOREVER, b->stalled);
+}
+
+static void hold(const struct both *b)
+{
+	sim_nap((int64_t)sim_caller_draw(b->by, "nap", 20000) * 1000);
+	for (size_t i = 0; i < 2; i++)
+		sim_judge_releasing(dlock_member(b->hold, i), b->owner);
+}
+
+static void released(const struct both *b, int rc)
+{
+	for (size_t i = 0; i < 2; i++)
+		sim_judge_released(b->names[i], rc,
+				   sim_may_lose(b->by->play, sick(b)));
+}
+
+void sim_caller_take_both(struct sim_caller *me)
+{
+	const struct sim_play *p = me->play;
+	struct both b;
+	int rc;
+
+	if (!draw(&b, me, 0))
+		return;
+	rc = dlock_acquire(b.lock, b.timeout_ms, &b.hold);
+	sim_judge_returned("a multi-lock's acquire", b.begun, b.stalled,
+			   b.timeout_ms);
+	if (!sim_may_end(p, sick(&b), rc, b.timeout_ms) &&
+	    !sim_had_no_time(p, rc, b.begun, b.timeout_ms))
+		sim_unexpected("a multi-lock's acquire", rc);
+	if (rc == DLOCK_OK) {
+		granted(&b);
+		hold(&b);
+		released(&b, dlock_release(b.hold));
+	}
+	dlock_lock_free(b.lock);
+}
+
+/* ---- Begun --------------------------------------------------------------- */
+
+static void note(const struct dlock_result *r, void *arg)
+{
+	struct both *b = arg;
+
+	b->over++;
+	b->rc = r->code;
+	b->hold = r->hold;
+	if (r->hold)
+		granted(b);
+}
+
+/* Another caller of the client may process. */
+static void await_end(struct both *b)
+{
+	dlock_client *c = b->by->play->client[b->by->client];
+
+	while (!b->over) {
+		int rc = dlock_wait(c, 10);
+
+		if (rc == DLOCK_EBUSY || sim_is_scarce(b->by->play, rc))
+			sim_nap(SIM_MS);
+		else if (rc < 0)
+			sim_unexpected("dlock_wait", rc);
+	}
+	if (b->over != 1)
+		sim_sched_fail("a callback came %d times", b->over);
+	b->over = 0;
+}
+
+static void cancel(const struct both *b, dlock_op op)
+{
+	int rc;
+
+	sim_nap((int64_t)sim_caller_draw(b->by, "nap", 5000) * 1000);
+	if (sim_caller_draw(b->by, "handle", 2) == 0) {
+		dlock_cancel(b->lock);
+		return;
+	}
+	rc = dlock_cancel_op(b->by->play->client[b->by->client], op);
+	if (rc != DLOCK_OK && rc != DLOCK_EINVAL)
+		sim_unexpected("dlock_cancel_op", rc);
+}
+
+static void give_back(struct both *b)
+{
+	hold(b);
+	if (sim_caller_draw(b->by, "wait", 2) == 0 &&
+	    dlock_release_start(b->hold, note, b) == DLOCK_OK) {
+		await_end(b);
+		released(b, b->rc);
+	} else {
+		released(b, dlock_release(b->hold));
+	}
+}
+
+void sim_caller_begin_both(struct sim_caller *me)
+{
+	const struct sim_play *p = me->play;
+	struct both b;
+	dlock_op op;
+	int rc;
+
+	if (!draw(&b, me, 1))
+		return;
+	rc = dlock_acquire_start(b.lock, b.timeout_ms, note, &b, &op);
+	if (rc == DLOCK_OK) {
+		if (p->terms.may_cancel &&
+		    sim_caller_draw(me, "cancel", 3) == 0)
+			cancel(&b, op);
+		await_end(&b);
+		if (!sim_may_end(p, NULL, b.rc, b.timeout_ms))
+			sim_unexpected("a multi-lock's acquire", b.rc);
+	} else if (!sim_is_scarce(p, rc) &&
+		   !(rc == DLOCK_ECANCELED && p->close_has_begun)) {
+		sim_unexpected("dlock_acquire_start", rc);
+	}
+	if (b.hold)
+		give_back(&b);
+	dlock_lock_free(b.lock);
+}
