@@ -12,15 +12,6 @@
 #include "core/stats.h"
 #include "core/store.h"
 
-/* A lease without renewal is the hold's only lease. */
-static dlk_time first_lease_end(const struct dlki_claim *claim)
-{
-	if (claim->terms && claim->terms->no_renew &&
-	    claim->hold_until < claim->lease_until)
-		return claim->hold_until;
-	return claim->lease_until;
-}
-
 /* With mu held: the store granted the lock.  Is enough of the lease left?  If
  * so the call needs no more of the client. */
 static int accept_grant(struct dlki_claim *claim, dlk_time now,
@@ -47,7 +38,7 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	if (c->schedule.ttl_ms > 0 && t->lease_ms >= c->schedule.ttl_ms)
 		least_ms = dlki_schedule_lease_ms(claim) / 2;
 	if (c->schedule.ttl_ms > 0 &&
-	    first_lease_end(claim) <= dlki_after_ms(now, least_ms))
+	    dlki_schedule_first_end(claim) <= dlki_after_ms(now, least_ms))
 		return DLKI_TOO_LATE;
 	claim->token = claim->token_first = claim->token_last = t->token;
 	c->stats.granted++;

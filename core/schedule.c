@@ -110,6 +110,15 @@ static dlk_time only_lease(const struct dlki_claim *claim)
 	return end;
 }
 
+dlk_time dlki_schedule_first_end(const struct dlki_claim *claim)
+{
+	dlk_time end = claim->lease_until;
+
+	if (claim->terms && claim->terms->no_renew && only_lease(claim) < end)
+		end = only_lease(claim);
+	return end;
+}
+
 void dlki_schedule_granted(struct dlki_claim *claim)
 {
 	const struct dlki_terms *terms = claim->terms;

@@ -79,6 +79,9 @@ void dlki_schedule_granted(struct dlki_claim *claim);
  * the end of the promise, which may be earlier. */
 dlk_time dlki_schedule_promise(struct dlki_claim *claim);
 
+/* Return when the first lease ends, which may be the only lease. */
+dlk_time dlki_schedule_first_end(const struct dlki_claim *claim);
+
 /* `hold_until` was moved: the lease may have to be renewed now. */
 void dlki_schedule_extended(struct dlki_claim *claim);
 

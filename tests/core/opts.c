@@ -93,6 +93,16 @@ CASE(opts, no_renew_ends_it_with_its_lease)
 	cr_assert_eq(fake_count(fake, FAKE_RENEW), 0);
 }
 
+CASE(opts, no_renew_may_have_an_earlier_end)
+{
+	given_with("fake:?ttl=30s");
+	wanted.no_renew = 1;
+	wanted.max_hold_ms = 1000;
+	hold = take_so();
+	cr_assert_leq(dlock_remaining_ms(hold), 1000);
+	ends_with("");
+}
+
 CASE(opts, no_renew_is_renewed_behind_it_where_the_store_needs_it)
 {
 	dlk_time begun;
