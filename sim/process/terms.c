@@ -83,28 +83,26 @@ static int stalls(const struct sim_terms *t)
 }
 
 /* By a chance of the question's own, which moves no other draw. */
-static int draws_revocable(const struct sim_chance *chance)
+static int draws(const struct sim_chance *chance, uint64_t question,
+		 const char *site, size_t n)
 {
 	struct sim_chance own;
-	int revocable;
+	int yes;
 
-	sim_chance_begin(&own, chance->state ^ 0x7065726d69747300);
-	revocable = draw(&own, "revocable", 4) == 0;
+	sim_chance_begin(&own, chance->state ^ question);
+	yes = draw(&own, site, n) == 0;
 	sim_chance_end(&own);
-	return revocable;
+	return yes;
 }
 
-/* Holds are lost meanwhile.  As above, by an own chance. */
-static int draws_exhausted(const struct sim_terms *t,
-			   const struct sim_chance *chance)
+/* Ends of their own end holds early. */
+static void draw_options(struct sim_terms *t, const struct sim_chance *c)
 {
-	struct sim_chance own;
-	int exhausted;
-
-	sim_chance_begin(&own, chance->state ^ 0x6578686175737400);
-	exhausted = draw(&own, "exhausted", 2) == 0;
-	sim_chance_end(&own);
-	return exhausted && t->memory_rate > 0 && t->may_lose;
+	t->options = draws(c, 0x6f7074696f6e7300, "options", 8);
+	if (!t->options)
+		return;
+	t->faults = 1;
+	t->fresh_ms = 0;
 }
 
 static void draw_rules(struct sim_terms *t, struct sim_chance *c)
@@ -119,8 +117,10 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 		      (strstr(t->uri, "ttl=") && stalls(t));
 	t->well_may_fail = stalls(t) || t->memory_rate > 0;
 	t->well_may_lose = well_may_lose(t);
-	t->revocable = draws_revocable(c);
-	t->exhausts = draws_exhausted(t, c);
+	t->revocable = draws(c, 0x7065726d69747300, "revocable", 4);
+	/* Holds are lost meanwhile. */
+	t->exhausts = draws(c, 0x6578686175737400, "exhausted", 2) &&
+		      t->memory_rate > 0 && t->may_lose;
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;
 	t->rules.well_may_lose = t->well_may_lose;
@@ -152,6 +152,7 @@ void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
 		draw_memory(t, chance);
 	draw_sched(&t->sched, chance);
 	draw_uri(t, chance);
+	draw_options(t, chance);
 	draw_rules(t, chance);
 }
 

@@ -31,6 +31,7 @@ struct sim_terms {
 	int upgrades;     /* readers become writers */
 	int begins_upgrades; /* ... and leave an upgrade that is begun */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
+	int options;      /* holds have leases and ends of their own */
 	int resizes;      /* semaphores are resized */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */
 	int64_t ask_ms;   /* after the timeout a call has returned */

@@ -141,6 +141,15 @@ static int listen_for_revokes(struct sim_use *u)
 	return rc == DLOCK_OK;
 }
 
+static void extend(const struct sim_use *u)
+{
+	int64_t ms = 1 + (int64_t)sim_caller_draw(u->by, "extended", 60);
+	int rc = dlock_extend(u->hold, ms);
+
+	if (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EINVAL)
+		sim_unexpected("dlock_extend", rc);
+}
+
 static void ask_the_others(const struct sim_use *u)
 {
 	const struct sim_play *p = u->by->play;
@@ -166,6 +175,8 @@ void sim_use_hold(struct sim_use *u)
 	for (size_t n = sim_caller_draw(u->by, "naps", 3); n > 0; n--) {
 		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 20000) *
 			(u->by->play->terms.nap_ns / 20000));
+		if (u->by->play->terms.options)
+			extend(u);
 		if (!look_at(u))
 			return;
 		sim_judge_asked(u->hold);
@@ -186,15 +197,37 @@ int64_t sim_draw_timeout(struct sim_caller *me, int may_wait)
 	}
 }
 
+/* A lease or an end of the hold's own, without a renewal or with renewals. */
+static dlock_acquire_options draw_options(const struct sim_use *u,
+					  int64_t timeout_ms)
+{
+	const dlock_client *c = u->by->play->client[u->by->client];
+	int64_t ttl_ms = dlock_ttl_ms(c);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = timeout_ms;
+	o.shared = u->side == SIM_READ;
+	o.no_renew = ttl_ms > 0 && sim_caller_draw(u->by, "renews", 2) == 0;
+	if (sim_caller_draw(u->by, "own lease", 2) == 0)
+		o.lease_ms = ttl_ms / 2;
+	if (sim_caller_draw(u->by, "own end", 2) == 0)
+		o.max_hold_ms = 1 + (int64_t)sim_caller_draw(u->by, "ms", 30);
+	return o;
+}
+
 int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 {
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
 	int is_new = !u->hold, rc;
+	dlock_acquire_options o;
 
 	sim_sched_tell("caller %d asks for %p, side %d, for %d ms", u->owner,
 		       (void *)u->name, (int)u->side, (int)timeout_ms);
 	u->by->waits = timeout_ms < 0;
-	if (u->side == SIM_READ)
+	if (is_new && u->by->play->terms.options) {
+		o = draw_options(u, timeout_ms);
+		rc = dlock_acquire_opts(u->lock, &o, &u->hold);
+	} else if (u->side == SIM_READ)
 		rc = dlock_acquire_shared(u->lock, timeout_ms, &u->hold);
 	else
 		rc = dlock_acquire(u->lock, timeout_ms, &u->hold);
