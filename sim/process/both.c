@@ -3,12 +3,17 @@
 
 #include <dlock/async.h>
 
+#include "sim/process/options.h"
 #include "sim/process/sched.h"
 #include "sim/process/use.h"
+
+enum { LEAST_END_MS = 100 };
 
 struct both {
 	struct sim_caller *by;
 	struct sim_name *names[2];
+	enum sim_side side[2];
+	dlock_acquire_options opts;
 	int owner; /* for the judge */
 	int64_t timeout_ms, begun, stalled;
 	dlock_lock *lock;
@@ -21,6 +26,23 @@ static const struct sim_name *sick(const struct both *b)
 	return b->names[b->names[0]->is_well];
 }
 
+/* Return the client's handle of the i-th member; `loose`: unbound. */
+static dlock_lock *draw_member(struct both *b, size_t i, size_t client,
+			       int loose)
+{
+	const struct sim_play *p = b->by->play;
+	const struct sim_handles *handles = &p->handles[client];
+	size_t n = (size_t)(b->names[i] - p->names);
+
+	b->side[i] = b->names[i]->kind == SIM_PERMITS ? SIM_PERMIT : SIM_WRITE;
+	if (loose)
+		return handles->loose[n];
+	if (!handles->reading[n] || sim_caller_draw(b->by, "reads", 2) == 0)
+		return handles->lock[n];
+	b->side[i] = SIM_READ;
+	return handles->reading[n];
+}
+
 /* 0: there is no memory. */
 static int draw(struct both *b, struct sim_caller *me, int loose)
 {
@@ -28,8 +50,7 @@ static int draw(struct both *b, struct sim_caller *me, int loose)
 	size_t other = (me->client + sim_caller_draw(me, "other", 2)) %
 		       p->n_clients;
 	size_t first = sim_caller_draw(me, "name", p->n_names - 1);
-	const struct sim_handles *h[] = { &p->handles[me->client],
-					  &p->handles[other] };
+	dlock_lock *member[2];
 	int rc;
 
 	*b = (struct both){
@@ -39,14 +60,17 @@ static int draw(struct both *b, struct sim_caller *me, int loose)
 		.timeout_ms = sim_draw_timeout(me, 1),
 		.begun = sim_sched_now(),
 		.stalled = sim_sched_stalled(),
+		.opts = DLOCK_ACQUIRE_OPTIONS_INIT,
 	};
-	rc = dlock_multi_new(
-		&b->lock,
-		(dlock_lock *[]){
-			loose ? h[0]->loose[first] : h[0]->lock[first],
-			loose ? h[1]->loose[first + 1] : h[1]->lock[first + 1],
-		},
-		2);
+	member[0] = draw_member(b, 0, me->client, loose);
+	member[1] = draw_member(b, 1, other, loose);
+	if (p->terms.options)
+		b->opts = sim_options_draw(me, b->names[0]);
+	if (b->opts.max_hold_ms > 0) /* time to take both */
+		b->opts.max_hold_ms += LEAST_END_MS;
+	b->opts.timeout_ms = b->timeout_ms;
+	b->opts.permits = 0;
+	rc = dlock_multi_new(&b->lock, member, 2);
 	if (rc != DLOCK_OK && !sim_is_scarce(p, rc))
 		sim_unexpected("dlock_multi_new", rc);
 	sim_sched_tell("caller %d %s %p and the next, for %d ms", b->owner,
@@ -55,15 +79,26 @@ static int draw(struct both *b, struct sim_caller *me, int loose)
 	return rc == DLOCK_OK;
 }
 
+/* A member may end by itself before both are taken. */
+static int may_end(const struct both *b, const struct sim_name *name, int rc)
+{
+	return sim_may_end(b->by->play, name, rc, b->timeout_ms) ||
+	       (rc == DLOCK_ELOST && sim_options_end(&b->opts)) ||
+	       (rc == DLOCK_EUNREACHABLE && b->opts.lease_ms > 0 &&
+		b->timeout_ms >= 0);
+}
+
 static void granted(const struct both *b)
 {
-	for (size_t i = 0; i < 2; i++)
-		sim_judge_granted(b->names[i],
-				  b->names[i]->kind == SIM_PERMITS ?
-					  SIM_PERMIT :
-					  SIM_WRITE,
-				  dlock_member(b->hold, i), b->owner,
+	dlock_client *c = b->by->play->client[b->by->client];
+
+	for (size_t i = 0; i < 2; i++) {
+		dlock_hold *h = dlock_member(b->hold, i);
+
+		sim_judge_granted(b->names[i], b->side[i], h, b->owner,
 				  SIM_FOREVER, b->stalled);
+		sim_options_agree(&b->opts, c, h, b->begun);
+	}
 }
 
 static void hold(const struct both *b)
@@ -77,7 +112,8 @@ static void released(const struct both *b, int rc)
 {
 	for (size_t i = 0; i < 2; i++)
 		sim_judge_released(b->names[i], rc,
-				   sim_may_lose(b->by->play, sick(b)));
+				   sim_may_lose(b->by->play, sick(b)) ||
+					   sim_options_end(&b->opts));
 }
 
 void sim_caller_take_both(struct sim_caller *me)
@@ -88,10 +124,10 @@ void sim_caller_take_both(struct sim_caller *me)
 
 	if (!draw(&b, me, 0))
 		return;
-	rc = dlock_acquire(b.lock, b.timeout_ms, &b.hold);
+	rc = dlock_acquire_opts(b.lock, &b.opts, &b.hold);
 	sim_judge_returned("a multi-lock's acquire", b.begun, b.stalled,
 			   b.timeout_ms);
-	if (!sim_may_end(p, sick(&b), rc, b.timeout_ms) &&
+	if (!may_end(&b, sick(&b), rc) &&
 	    !sim_had_no_time(p, rc, b.begun, b.timeout_ms))
 		sim_unexpected("a multi-lock's acquire", rc);
 	if (rc == DLOCK_OK) {
@@ -168,13 +204,13 @@ void sim_caller_begin_both(struct sim_caller *me)
 
 	if (!draw(&b, me, 1))
 		return;
-	rc = dlock_acquire_start(b.lock, b.timeout_ms, note, &b, &op);
+	rc = dlock_acquire_opts_start(b.lock, &b.opts, note, &b, &op);
 	if (rc == DLOCK_OK) {
 		if (p->terms.may_cancel &&
 		    sim_caller_draw(me, "cancel", 3) == 0)
 			cancel(&b, op);
 		await_end(&b);
-		if (!sim_may_end(p, NULL, b.rc, b.timeout_ms))
+		if (!may_end(&b, NULL, b.rc))
 			sim_unexpected("a multi-lock's acquire", b.rc);
 	} else if (!sim_is_scarce(p, rc) &&
 		   !(rc == DLOCK_ECANCELED && p->close_has_begun)) {

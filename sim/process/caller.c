@@ -4,6 +4,8 @@
 #include <dlock/async.h>
 
 #include "sim/process/both.h"
+#include "sim/process/options.h"
+#include "sim/process/resize.h"
 #include "sim/process/sched.h"
 #include "sim/process/upgrader.h"
 #include "sim/process/use.h"
@@ -15,7 +17,7 @@ static void take_again(const struct sim_use *u)
 {
 	struct sim_use again = *u;
 
-	if (u->side == SIM_PERMIT)
+	if (u->side == SIM_PERMIT || sim_options_end(&u->opts))
 		return;
 	if (u->side == SIM_WRITE && u->name->kind == SIM_READ_WRITE &&
 	    sim_caller_draw(u->by, "down", 2))
@@ -45,6 +47,7 @@ struct outcome {
 	struct sim_use use;
 	int over, rc;
 	int64_t begun, stalled;
+	int may_be_late; /* no thread may process meanwhile */
 };
 
 /* The judge knows the hold from here on: the event of a loss may come before
@@ -58,8 +61,12 @@ static void note(const struct dlock_result *r, void *arg)
 	o->rc = r->code;
 	u->hold = r->hold;
 	if (r->hold)
-		sim_judge_granted(u->name, u->side, u->hold, u->owner, o->begun,
+		sim_judge_granted(u->name, u->side, u->hold, u->owner,
+				  o->may_be_late ? SIM_FOREVER : o->begun,
 				  o->stalled);
+	if (r->hold && u->opts.size > 0)
+		sim_options_agree(&u->opts, u->by->play->client[u->by->client],
+				  u->hold, o->begun);
 }
 
 /* Another caller of the client may process. */
@@ -98,13 +105,17 @@ static void begin(struct sim_caller *me)
 	u->owner = 100 + me->number;
 	sim_sched_tell("caller %d begins %p for %d ms", u->owner,
 		       (void *)u->name, (int)timeout_ms);
-	rc = dlock_acquire_start(u->lock, timeout_ms, note, &o, &op);
+	u->opts.timeout_ms = timeout_ms;
+	if (u->opts.size > 0)
+		rc = dlock_acquire_opts_start(u->lock, &u->opts, note, &o, &op);
+	else
+		rc = dlock_acquire_start(u->lock, timeout_ms, note, &o, &op);
 	if (sim_is_scarce(p, rc))
 		return;
 	if (rc != DLOCK_OK)
 		sim_unexpected("dlock_acquire_start", rc);
 	if (p->terms.may_cancel && sim_caller_draw(me, "cancel", 3) == 0) {
-		o.begun = SIM_FOREVER; /* no thread may process meanwhile */
+		o.may_be_late = 1;
 		sim_nap((int64_t)sim_caller_draw(me, "nap", 5000) * 1000);
 		rc = dlock_cancel_op(p->client[me->client], op);
 		if (rc != DLOCK_OK && rc != DLOCK_EINVAL)
@@ -112,7 +123,8 @@ static void begin(struct sim_caller *me)
 	}
 	process_until(me, &o);
 	/* A call to a silent server has the turn for a while. */
-	if (!sim_may_end(p, NULL, o.rc, timeout_ms))
+	if (!sim_may_end(p, NULL, o.rc, timeout_ms) &&
+	    !sim_use_may_end(u, o.rc, timeout_ms))
 		sim_unexpected("an acquire that was begun", o.rc);
 	if (o.rc != DLOCK_OK)
 		return;

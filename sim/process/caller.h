@@ -16,6 +16,7 @@ enum { SIM_NAMES = 3, SIM_CALLERS = 5, SIM_CLIENTS = 3 };
 struct sim_handles {
 	dlock_lock *lock[SIM_NAMES];
 	dlock_lock *loose[SIM_NAMES];       /* unbound */
+	dlock_lock *reading[SIM_NAMES];     /* of the read side; or NULL */
 	dlock_lock *upgradeable[SIM_NAMES]; /* or NULL */
 	dlock_lock *loose_upgradeable[SIM_NAMES]; /* or NULL */
 };

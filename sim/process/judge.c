@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "sim/process/resize.h"
 #include "sim/process/sched.h"
 
 enum { ENTRIES = 64 };
@@ -24,7 +25,8 @@ static struct entry {
 	int64_t asked_at;
 	int told, early; /* of the loss; perhaps, of an earlier hold there */
 	int lost;
-	struct ear ear; /* the same in all entries of a hold */
+	struct ear ear;       /* the same in all entries of a hold */
+	struct sim_span span; /* likewise */
 } entries[ENTRIES];
 
 /* Holds lost before the judge knew the hold. */
@@ -70,22 +72,10 @@ static int excludes(const struct entry *one, const struct entry *other)
 	return one->side == SIM_WRITE || other->side == SIM_WRITE;
 }
 
-/* How many permits can there have been at the grant?  The number set by a
- * resize counts for a request after the resize, while the semaphore is in
- * use. */
-static uint32_t most_permits(const struct entry *mine)
-{
-	const struct sim_name *n = mine->name;
-	const struct sim_resize *r = &n->resize;
-
-	if (r->set > 0 && !may_lose(n) && n->used_from < r->begun_at &&
-	    mine->asked_at > r->since && mine->asked_at != SIM_FOREVER)
-		return r->set;
-	return r->most > n->permits ? r->most : n->permits;
-}
-
 static void check_alone(const struct entry *mine)
 {
+	uint32_t most = sim_resize_most(mine->name, mine->asked_at,
+					may_lose(mine->name));
 	uint32_t taken = 0;
 
 	if (may_overlap(mine->name) || dlock_check(mine->hold) != DLOCK_OK)
@@ -95,14 +85,15 @@ static void check_alone(const struct entry *mine)
 
 		if (s->name != mine->name || dlock_check(s->hold) != DLOCK_OK)
 			continue;
-		taken += s->side == SIM_PERMIT;
+		if (s->side == SIM_PERMIT)
+			taken += s->span.permits;
 		if (s != mine && excludes(mine, s))
 			sim_sched_fail("overlap: callers %d and %d hold a lock",
 				       s->caller, mine->caller);
 	}
-	if (taken > most_permits(mine))
-		sim_sched_fail("overlap: %u holders of %u permits", taken,
-			       most_permits(mine));
+	if (taken > most)
+		sim_sched_fail("overlap: %u of %u permits are held", taken,
+			       most);
 }
 
 /* A re-entrant acquire returns the token of the first. */
@@ -194,6 +185,10 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		.ear = again ? again->ear :
 			       (struct ear){ .since = SIM_FOREVER,
 					     .revoked_at = SIM_FOREVER },
+		.span = again ? again->span :
+				(struct sim_span){ .permits = 1,
+						   .from = SIM_FOREVER,
+						   .by = SIM_FOREVER },
 	};
 	if (name->holds++ == 0)
 		name->used_from = sim_sched_now();
@@ -241,40 +236,34 @@ void sim_judge_released(struct sim_name *name, int rc, int may_fail)
 		name->free_since = sim_sched_now();
 }
 
-void sim_judge_resizing(struct sim_name *name, uint32_t permits)
-{
-	struct sim_resize *r = &name->resize;
-
-	sim_sched_tell("%p is to have %u permits", (void *)name, permits);
-	if (permits > r->most)
-		r->most = permits;
-	r->set = 0;
-	r->unclear |= r->under_way++ > 0;
-}
-
-void sim_judge_resized(struct sim_name *name, uint32_t permits,
-		       int64_t begun_at, int rc)
-{
-	struct sim_resize *r = &name->resize;
-
-	sim_sched_tell("%p has %u permits: %d", (void *)name, permits, rc);
-	r->unanswered |= rc == DLOCK_EUNREACHABLE;
-	if (--r->under_way > 0)
-		return;
-	r->set = rc == DLOCK_OK && !r->unclear && !r->unanswered ? permits : 0;
-	r->unclear = 0;
-	r->begun_at = begun_at;
-	r->since = sim_sched_now();
-}
-
 void sim_judge_lost(const dlock_hold *hold)
 {
 	const struct entry *s = entry_of(hold, -1);
 
 	sim_sched_tell("hold %p is lost", (const void *)hold);
 	sim_judge_look();
+	if (s && sim_sched_now() >= s->span.from)
+		return;
 	if (s ? !may_lose(s->name) : !rules.may_lose)
 		sim_sched_fail("a hold was lost without a cause");
+}
+
+void sim_judge_agreed(const dlock_hold *hold, const struct sim_span *span)
+{
+	struct entry *s = entry_of(hold, -1);
+
+	s->span = *span;
+	check_alone(s);
+}
+
+void sim_judge_stands(const dlock_hold *hold, int64_t at)
+{
+	const struct entry *s = entry_of(hold, -1);
+
+	if (at > s->span.by)
+		sim_sched_fail("caller %d holds for %" PRId64
+			       " ms after the end",
+			       s->caller, (at - s->span.by) / SIM_MS);
 }
 
 void sim_judge_told(const dlock_hold *hold)

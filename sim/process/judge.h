@@ -9,34 +9,16 @@
 
 #include <dlock/dlock.h>
 
-enum sim_lock_kind { SIM_MUTUAL, SIM_READ_WRITE, SIM_PERMITS };
+#include "sim/process/name.h"
 
 /* The side that a hold is of. */
 enum sim_side { SIM_WRITE, SIM_READ, SIM_PERMIT };
 
-/* Another number of permits than the handles name. */
-struct sim_resize {
-	uint32_t set;      /* the last, if known; else 0 */
-	uint32_t most;     /* the largest of all that were asked for */
-	size_t under_way;
-	int unclear;       /* in which order several were set */
-	int unanswered;    /* a number may still be set */
-	int64_t begun_at, since;
-};
-
-/* The servers of a fleet. */
-enum { SIM_MEMBERS = 4 };
-
-struct sim_name {
-	enum sim_lock_kind kind;
-	size_t member;       /* the server with the name, from 0 */
-	int is_well;         /* ... has no faults, while another server has */
+/* What an acquire's options make of a hold. */
+struct sim_span {
 	uint32_t permits;
-	struct sim_resize resize;
-	uint64_t largest[2]; /* tokens of write sides, and of the others */
-	int64_t free_since;  /* while there is no hold */
-	int64_t used_from;   /* while there are holds */
-	size_t holds;
+	int64_t from, by; /* the hold ends by itself, not before `from` and
+			   * not after `by`; SIM_FOREVER: never */
 };
 
 struct sim_rules {
@@ -68,17 +50,18 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 /* The hold is new, and the acquire returns now. */
 void sim_judge_fresh(const dlock_hold *hold, int64_t stalled);
 
+/* The hold is new.  Or the hold was extended. */
+void sim_judge_agreed(const dlock_hold *hold, const struct sim_span *span);
+
+/* The hold stood at `at`. */
+void sim_judge_stands(const dlock_hold *hold, int64_t at);
+
 /* Look at all holds: what is lost stays lost. */
 void sim_judge_look(void);
 
 /* Before and after the release, which may fail for a fault or may not. */
 void sim_judge_releasing(dlock_hold *hold, int caller);
 void sim_judge_released(struct sim_name *name, int rc, int may_fail);
-
-/* Before and after a resize, which began at `begun_at`. */
-void sim_judge_resizing(struct sim_name *name, uint32_t permits);
-void sim_judge_resized(struct sim_name *name, uint32_t permits,
-		       int64_t begun_at, int rc);
 
 /* The holder found the hold lost; the holder should know the event by now. */
 void sim_judge_lost(const dlock_hold *hold);

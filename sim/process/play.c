@@ -34,6 +34,7 @@ static void open_client(size_t i)
 	for (size_t n = 0; n < play.n_names; n++) {
 		play.handles[i].lock[n] = sim_stage_lock(&play, i, n, 0);
 		play.handles[i].loose[n] = sim_stage_lock(&play, i, n, 1);
+		play.handles[i].reading[n] = sim_stage_reading(&play, i, n);
 		play.handles[i].upgradeable[n] = sim_stage_upgradeable(
 			&play, play.handles[i].lock[n], n);
 		play.handles[i].loose_upgradeable[n] = sim_stage_upgradeable(
@@ -46,6 +47,7 @@ static void close_client(size_t i)
 	for (size_t n = 0; n < play.n_names; n++) {
 		dlock_lock_free(play.handles[i].lock[n]);
 		dlock_lock_free(play.handles[i].loose[n]);
+		dlock_lock_free(play.handles[i].reading[n]);
 		dlock_lock_free(play.handles[i].upgradeable[n]);
 		dlock_lock_free(play.handles[i].loose_upgradeable[n]);
 	}

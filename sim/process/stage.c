@@ -44,6 +44,17 @@ dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
 	return l;
 }
 
+dlock_lock *sim_stage_reading(struct sim_play *p, size_t client, size_t name)
+{
+	dlock_lock *l;
+
+	if (!p->terms.options || p->names[name].kind != SIM_READ_WRITE)
+		return NULL;
+	l = sim_stage_lock(p, client, name, 0);
+	sim_stage_must("dlock_lock_use_read_side", dlock_lock_use_read_side(l));
+	return l;
+}
+
 dlock_lock *sim_stage_upgradeable(struct sim_play *p, dlock_lock *of,
 				  size_t name)
 {

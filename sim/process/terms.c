@@ -95,16 +95,6 @@ static int draws(const struct sim_chance *chance, uint64_t question,
 	return yes;
 }
 
-/* Ends of their own end holds early. */
-static void draw_options(struct sim_terms *t, const struct sim_chance *c)
-{
-	t->options = draws(c, 0x6f7074696f6e7300, "options", 8);
-	if (!t->options)
-		return;
-	t->faults = 1;
-	t->fresh_ms = 0;
-}
-
 static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 {
 	t->may_break = draw(c, "breaks", 6) == 0;
@@ -118,6 +108,7 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->well_may_fail = stalls(t) || t->memory_rate > 0;
 	t->well_may_lose = well_may_lose(t);
 	t->revocable = draws(c, 0x7065726d69747300, "revocable", 4);
+	t->options = draws(c, 0x6f7074696f6e7300, "options", 4);
 	/* Holds are lost meanwhile. */
 	t->exhausts = draws(c, 0x6578686175737400, "exhausted", 2) &&
 		      t->memory_rate > 0 && t->may_lose;
@@ -152,7 +143,6 @@ void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
 		draw_memory(t, chance);
 	draw_sched(&t->sched, chance);
 	draw_uri(t, chance);
-	draw_options(t, chance);
 	draw_rules(t, chance);
 }
 

@@ -31,7 +31,6 @@ struct sim_terms {
 	int upgrades;     /* readers become writers */
 	int begins_upgrades; /* ... and leave an upgrade that is begun */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
-	int options;      /* holds have leases and ends of their own */
 	int resizes;      /* semaphores are resized */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */
 	int64_t ask_ms;   /* after the timeout a call has returned */
@@ -54,6 +53,7 @@ struct sim_terms {
 	int may_lose, may_break, may_cancel;
 	int well_may_fail, well_may_lose; /* though the server has no faults */
 	int revocable;  /* holders of permits ask to be told */
+	int options;    /* of acquires */
 	int closes;     /* a client is closed while callers wait */
 	uint64_t memory_rate, memory_burst; /* sim_allocation_weather(); 0:
 					     * there is enough */

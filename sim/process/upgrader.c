@@ -163,6 +163,7 @@ void sim_caller_upgrade(struct sim_caller *me)
 	const struct sim_play *p = me->play;
 	struct sim_use u = sim_use_draw(me);
 
+	u.opts = (dlock_acquire_options){ 0 };
 	u.lock = p->handles[me->client].upgradeable[u.name - p->names];
 	if (p->terms.begins_upgrades) {
 		u.lock = p->handles[me->client]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/process/use.h"
 
+#include "sim/process/options.h"
 #include "sim/process/sched.h"
 
 /* A holder knows of a loss so soon. */
@@ -70,15 +71,29 @@ int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 	}
 }
 
+/* A hold may end by itself.  An answer may come too late for a short lease.
+ * After a resize, there may be fewer permits than the acquire is for. */
+int sim_use_may_end(const struct sim_use *u, int rc, int64_t timeout_ms)
+{
+	return sim_may_end(u->by->play, u->name, rc, timeout_ms) ||
+	       (rc == DLOCK_ELOST && u->hold && sim_options_end(&u->opts)) ||
+	       (rc == DLOCK_EUNREACHABLE && u->opts.lease_ms > 0 &&
+		timeout_ms >= 0) ||
+	       (rc == DLOCK_EINVAL && u->opts.permits > 1 &&
+		u->name->resize.most > 0);
+}
+
 /* Is the hold valid?  The event of a loss comes soon. */
 static int look_at(struct sim_use *u)
 {
-	int rc = dlock_check(u->hold);
 	const struct sim_sched_weather *sched = &u->by->play->terms.sched;
-	int64_t stalled;
+	int64_t at = sim_sched_now(), stalled;
+	int rc = dlock_check(u->hold);
 
-	if (rc == DLOCK_OK)
+	if (rc == DLOCK_OK) {
+		sim_judge_stands(u->hold, at);
 		return 1;
+	}
 	if (rc != DLOCK_ELOST)
 		sim_unexpected("dlock_check", rc);
 	sim_judge_lost(u->hold);
@@ -100,7 +115,9 @@ void sim_use_release(struct sim_use *u)
 
 	sim_judge_releasing(u->hold, u->owner);
 	rc = dlock_release(u->hold);
-	sim_judge_released(u->name, rc, sim_may_lose(u->by->play, u->name));
+	sim_judge_released(u->name, rc,
+			   sim_may_lose(u->by->play, u->name) ||
+				   sim_options_end(&u->opts));
 	sim_judge_returned("a release", begun, stalled,
 			   u->by->play->terms.close_ms);
 }
@@ -128,7 +145,6 @@ int sim_use_revoke(const struct sim_use *u)
  * whether the holder is going to be told. */
 static int listen_for_revokes(struct sim_use *u)
 {
-	const struct sim_play *p = u->by->play;
 	int rc;
 
 	sim_judge_listening(u->hold);
@@ -136,18 +152,9 @@ static int listen_for_revokes(struct sim_use *u)
 	if (rc == DLOCK_OK)
 		sim_judge_listens(u->hold);
 	else if (!(u->side == SIM_WRITE && rc == DLOCK_ENOTSUP) &&
-		 !sim_may_end(p, u->name, rc, 0))
+		 !sim_use_may_end(u, rc, 0))
 		sim_unexpected("dlock_revocable", rc);
 	return rc == DLOCK_OK;
-}
-
-static void extend(const struct sim_use *u)
-{
-	int64_t ms = 1 + (int64_t)sim_caller_draw(u->by, "extended", 60);
-	int rc = dlock_extend(u->hold, ms);
-
-	if (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EINVAL)
-		sim_unexpected("dlock_extend", rc);
 }
 
 static void ask_the_others(const struct sim_use *u)
@@ -175,11 +182,12 @@ void sim_use_hold(struct sim_use *u)
 	for (size_t n = sim_caller_draw(u->by, "naps", 3); n > 0; n--) {
 		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 20000) *
 			(u->by->play->terms.nap_ns / 20000));
-		if (u->by->play->terms.options)
-			extend(u);
 		if (!look_at(u))
 			return;
 		sim_judge_asked(u->hold);
+		if (sim_options_end(&u->opts) &&
+		    sim_caller_draw(u->by, "extends", 3) == 0)
+			sim_options_extend(u->by, &u->opts, u->hold);
 	}
 	if (revocable)
 		ask_the_others(u);
@@ -197,50 +205,43 @@ int64_t sim_draw_timeout(struct sim_caller *me, int may_wait)
 	}
 }
 
-/* A lease or an end of the hold's own, without a renewal or with renewals. */
-static dlock_acquire_options draw_options(const struct sim_use *u,
-					  int64_t timeout_ms)
+/* The use's hold is new: the judge hears what the options make of the hold. */
+static void agree(const struct sim_use *u, int64_t begun, int64_t stalled)
 {
-	const dlock_client *c = u->by->play->client[u->by->client];
-	int64_t ttl_ms = dlock_ttl_ms(c);
-	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_client *c = u->by->play->client[u->by->client];
 
-	o.timeout_ms = timeout_ms;
-	o.shared = u->side == SIM_READ;
-	o.no_renew = ttl_ms > 0 && sim_caller_draw(u->by, "renews", 2) == 0;
-	if (sim_caller_draw(u->by, "own lease", 2) == 0)
-		o.lease_ms = ttl_ms / 2;
-	if (sim_caller_draw(u->by, "own end", 2) == 0)
-		o.max_hold_ms = 1 + (int64_t)sim_caller_draw(u->by, "ms", 30);
-	return o;
+	if (u->opts.size > 0)
+		sim_options_agree(&u->opts, c, u->hold, begun);
+	if (u->opts.lease_ms == 0 && u->opts.max_hold_ms == 0)
+		sim_judge_fresh(u->hold, stalled);
 }
 
 int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 {
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
 	int is_new = !u->hold, rc;
-	dlock_acquire_options o;
 
 	sim_sched_tell("caller %d asks for %p, side %d, for %d ms", u->owner,
 		       (void *)u->name, (int)u->side, (int)timeout_ms);
 	u->by->waits = timeout_ms < 0;
-	if (is_new && u->by->play->terms.options) {
-		o = draw_options(u, timeout_ms);
-		rc = dlock_acquire_opts(u->lock, &o, &u->hold);
-	} else if (u->side == SIM_READ)
+	u->opts.timeout_ms = timeout_ms;
+	u->opts.shared = u->side == SIM_READ;
+	if (u->opts.size > 0)
+		rc = dlock_acquire_opts(u->lock, &u->opts, &u->hold);
+	else if (u->side == SIM_READ)
 		rc = dlock_acquire_shared(u->lock, timeout_ms, &u->hold);
 	else
 		rc = dlock_acquire(u->lock, timeout_ms, &u->hold);
 	u->by->waits = 0;
 	sim_judge_returned("an acquire", begun, stalled, timeout_ms);
-	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms) &&
+	if (!sim_use_may_end(u, rc, timeout_ms) &&
 	    !sim_had_no_time(u->by->play, rc, begun, timeout_ms))
 		sim_unexpected("an acquire", rc);
 	if (rc == DLOCK_OK)
 		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,
 				  stalled);
 	if (rc == DLOCK_OK && is_new)
-		sim_judge_fresh(u->hold, stalled);
+		agree(u, begun, stalled);
 	return rc;
 }
 
@@ -249,8 +250,11 @@ struct sim_use sim_use_draw(struct sim_caller *me)
 	struct sim_play *p = me->play;
 	size_t i = sim_caller_draw(me, "name", p->n_names);
 	struct sim_use u = {
-		me,        &p->names[i], p->handles[me->client].lock[i],
-		SIM_WRITE, NULL,         me->number
+		.by = me,
+		.name = &p->names[i],
+		.lock = p->handles[me->client].lock[i],
+		.side = SIM_WRITE,
+		.owner = me->number,
 	};
 
 	if (u.name->kind == SIM_PERMITS)
@@ -258,5 +262,7 @@ struct sim_use sim_use_draw(struct sim_caller *me)
 	else if (u.name->kind == SIM_READ_WRITE &&
 		 sim_caller_draw(me, "reads", 2))
 		u.side = SIM_READ;
+	if (p->terms.options)
+		u.opts = sim_options_draw(me, u.name);
 	return u;
 }

@@ -12,6 +12,7 @@ struct sim_use {
 	enum sim_side side;
 	dlock_hold *hold;
 	int owner; /* for the judge; another for unbound handles */
+	dlock_acquire_options opts; /* size 0: there are none */
 };
 
 size_t sim_caller_draw(struct sim_caller *me, const char *site, size_t n);
@@ -33,6 +34,9 @@ int sim_may_lose(const struct sim_play *p, const struct sim_name *name);
 int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 		int64_t timeout_ms);
 
+/* May a call about the use's lock end with `rc`? */
+int sim_use_may_end(const struct sim_use *u, int rc, int64_t timeout_ms);
+
 /* Did the time of an acquire, begun at `begun`, end before the answers came? */
 int sim_had_no_time(const struct sim_play *p, int rc, int64_t begun,
 		    int64_t timeout_ms);
@@ -40,7 +44,7 @@ int sim_had_no_time(const struct sim_play *p, int rc, int64_t begun,
 /* Draw a timeout; `may_wait`: or none. */
 int64_t sim_draw_timeout(struct sim_caller *me, int may_wait);
 
-/* Draw a name and a side. */
+/* Draw a name and a side, and perhaps options. */
 struct sim_use sim_use_draw(struct sim_caller *me);
 
 /* Acquire the lock.  `hold` is NULL, or of an earlier acquire of the caller's.
