@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define DATA_SIZE 340 /* limit, name, NUL, set number, place */
+#define BATCH 16      /* nodes read at once */
 
 /* Find the set number in the directory's data. */
 static void parse(const struct zk_call *directory, struct zk_limit *out)
@@ -48,61 +49,97 @@ static void forget_number(struct zk_session *s, const char *dir,
 	dlki_zk_drop(&call, 1);
 }
 
-/* Take note of the answers about the i-th participant and the directory. */
-static int judge(struct zk_queue *queue, size_t i, struct zk_call *const c[2],
-		 struct dlk_error *err)
-{
-	struct zk_limit *limit = &queue->limit;
-	int rc;
-
-	if ((c[0] && c[0]->rc == ZNONODE) || (c[1] && c[1]->rc == ZNONODE))
-		return 1;
-	rc = dlki_zk_reason(c[0], "reading a node", err);
-	if (rc == 0)
-		rc = dlki_zk_reason(c[1], "reading the number of permits", err);
-	if (rc != 0)
-		return rc;
-	if (c[1]->stat.version != limit->version)
-		return 1;
-	limit->carrier = i;
-	parse(c[1], limit);
-	return 0;
-}
-
 static int is_carrier(const struct zk_queue *queue, const struct zk_call *node)
 {
 	return node->stat.czxid < queue->limit.since ||
 	       dlki_zk_data_carries(node);
 }
 
-/* The directory is read behind each node: with the listing's version, no other
- * number was set before the node was read.  A missing node may have been a
- * carrier. */
+static int judge_directory(struct zk_limit *limit,
+			   const struct zk_call *directory,
+			   struct dlk_error *err)
+{
+	int rc;
+
+	if (directory && directory->rc == ZNONODE)
+		return 1;
+	rc = dlki_zk_reason(directory, "reading the number of permits", err);
+	if (rc != 0)
+		return rc;
+	if (directory->stat.version != limit->version)
+		return 1;
+	parse(directory, limit);
+	return 0;
+}
+
+/* Find the first carrier among `n` participants from `at` on.  Returns 0, an
+ * error, or 1: no carrier was found, and a participant has gone. */
+static int judge_nodes(struct zk_queue *queue, size_t at, size_t n,
+		       struct zk_call *const nodes[], struct dlk_error *err)
+{
+	int gone = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int rc;
+
+		if (nodes[i] && nodes[i]->rc == ZNONODE) {
+			gone = 1;
+			continue;
+		}
+		rc = dlki_zk_reason(nodes[i], "reading a node", err);
+		if (rc != 0)
+			return rc;
+		if (is_carrier(queue, nodes[i])) {
+			queue->limit.carrier = at + i;
+			return 0;
+		}
+	}
+	return gone;
+}
+
+/*
+ * The servers answer in the order of the requests, so the directory is read
+ * behind the nodes.  With the listing's version, no other number was set before
+ * the last node was read.
+ *
+ * A carrier stays a carrier, and there is no carrier after the last.  So a
+ * carrier shows that the number counted at the listing, whichever nodes have
+ * gone since.  Without a carrier among the listed nodes, all read, there was no
+ * carrier at the listing, and the number is over.  A missing node may have been
+ * the last carrier.
+ */
 int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
 		       const char *dir, const struct zk_call *children,
 		       dlk_time deadline, struct dlk_error *err)
 {
 	struct zk_limit *limit = &queue->limit;
+	struct zk_call *calls[BATCH + 1];
 	char path[ZK_PATH_SIZE];
 	int rc = 0, over = 0;
 
 	*limit = (struct zk_limit){ .version = children->stat.version,
-				    .since = children->stat.mzxid };
-	for (size_t i = 0; i < queue->n && limit->version > 0 && !over; i++) {
-		struct zk_call *calls[2];
+				    .since = children->stat.mzxid,
+				    .carrier = queue->n };
+	if (limit->version == 0)
+		return 0;
+	for (size_t at = 0; at < queue->n && !over; at += BATCH) {
+		size_t n = queue->n - at < BATCH ? queue->n - at : BATCH;
 
-		dlki_zk_path(path, dir, queue->v[i].node);
-		calls[0] = dlki_zk_get(s, path);
-		calls[1] = dlki_zk_get(s, dir);
-		dlki_zk_wait(s, calls, 2, deadline);
-		rc = judge(queue, i, calls, err);
-		over = rc != 0 || limit->set == 0 ||
-		       is_carrier(queue, calls[0]);
-		if (!over && i + 1 == queue->n) {
-			forget_number(s, dir, calls[1]);
+		for (size_t i = 0; i < n; i++) {
+			dlki_zk_path(path, dir, queue->v[at + i].node);
+			calls[i] = dlki_zk_get(s, path);
+		}
+		calls[n] = dlki_zk_get(s, dir);
+		dlki_zk_wait(s, calls, n + 1, deadline);
+		rc = judge_directory(limit, calls[n], err);
+		if (rc == 0 && limit->set > 0)
+			rc = judge_nodes(queue, at, n, calls, err);
+		over = rc != 0 || limit->set == 0 || limit->carrier < queue->n;
+		if (!over && at + n == queue->n) {
+			forget_number(s, dir, calls[n]);
 			limit->set = 0;
 		}
-		dlki_zk_drop(calls, 2);
+		dlki_zk_drop(calls, n + 1);
 	}
 	return rc;
 }

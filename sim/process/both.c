@@ -118,7 +118,6 @@ static void released(const struct both *b, int rc)
 
 void sim_caller_take_both(struct sim_caller *me)
 {
-	const struct sim_play *p = me->play;
 	struct both b;
 	int rc;
 
@@ -127,8 +126,7 @@ void sim_caller_take_both(struct sim_caller *me)
 	rc = dlock_acquire_opts(b.lock, &b.opts, &b.hold);
 	sim_judge_returned("a multi-lock's acquire", b.begun, b.stalled,
 			   b.timeout_ms);
-	if (!may_end(&b, sick(&b), rc) &&
-	    !sim_had_no_time(p, rc, b.begun, b.timeout_ms))
+	if (!may_end(&b, sick(&b), rc))
 		sim_unexpected("a multi-lock's acquire", rc);
 	if (rc == DLOCK_OK) {
 		granted(&b);

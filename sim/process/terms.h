@@ -34,8 +34,6 @@ struct sim_terms {
 	int resizes;      /* semaphores are resized */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */
 	int64_t ask_ms;   /* after the timeout a call has returned */
-	int64_t short_ms; /* an acquire may need more than so long after the
-			   * timeout, for all round trips; 0: no acquire */
 	int64_t fresh_ms; /* a new hold has so much time left; 0: any */
 	int64_t late_ms;  /* a free lock has a holder so soon, but for faults */
 

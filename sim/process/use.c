@@ -39,15 +39,6 @@ int sim_may_lose(const struct sim_play *p, const struct sim_name *name)
 				       p->terms.may_lose;
 }
 
-int sim_had_no_time(const struct sim_play *p, int rc, int64_t begun,
-		    int64_t timeout_ms)
-{
-	int64_t short_ms = p->terms.short_ms;
-
-	return rc == DLOCK_EUNREACHABLE && short_ms > 0 && timeout_ms >= 0 &&
-	       sim_sched_now() - begun >= (timeout_ms + short_ms) * SIM_MS;
-}
-
 int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 		int64_t timeout_ms)
 {
@@ -234,8 +225,7 @@ int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 		rc = dlock_acquire(u->lock, timeout_ms, &u->hold);
 	u->by->waits = 0;
 	sim_judge_returned("an acquire", begun, stalled, timeout_ms);
-	if (!sim_use_may_end(u, rc, timeout_ms) &&
-	    !sim_had_no_time(u->by->play, rc, begun, timeout_ms))
+	if (!sim_use_may_end(u, rc, timeout_ms))
 		sim_unexpected("an acquire", rc);
 	if (rc == DLOCK_OK)
 		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,

@@ -37,10 +37,6 @@ int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 /* May a call about the use's lock end with `rc`? */
 int sim_use_may_end(const struct sim_use *u, int rc, int64_t timeout_ms);
 
-/* Did the time of an acquire, begun at `begun`, end before the answers came? */
-int sim_had_no_time(const struct sim_play *p, int rc, int64_t begun,
-		    int64_t timeout_ms);
-
 /* Draw a timeout; `may_wait`: or none. */
 int64_t sim_draw_timeout(struct sim_caller *me, int may_wait);
 

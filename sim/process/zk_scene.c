@@ -19,7 +19,6 @@ static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 	t->holds_long = weather.holds_long;
 	t->crowded = weather.report_rate > 0;
 	t->ask_ms = 2500;
-	t->short_ms = 40;
 	t->late_ms = 100;
 	t->ports = weather.apart ? SIM_ZK_PORTS : 0;
 	snprintf(t->uri, sizeof(t->uri), "%s", weather.uri);

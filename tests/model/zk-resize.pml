@@ -3,11 +3,11 @@
  * The set number of a semaphore's permits in ZooKeeper ends with the use.
  *
  * The queue is a row of nodes in the order of their numbers, which is also the
- * order of the zxids.  A client joins, lists the queue, reads the nodes one by
- * one, with the directory's data behind each, and acts on the answers; each is a
- * step.  A client leaves at any time after the first listing: by a release, a
- * time-out, the end of the session, or a break.  A client that comes back is
- * another client here.
+ * order of the zxids.  A client joins, lists the queue, reads each node up to a
+ * carrier, reads the directory's data behind these nodes, and acts on the
+ * answers; each is a step.  A client leaves at any time after the first listing:
+ * by a release, a time-out, the end of the session, or a break.  A client that
+ * comes back is another client here.
  *
  * Proved: a permit is granted only if the number in force allows the grant, or
  * allowed the grant since the request.  The number in force is the set number
@@ -100,6 +100,7 @@ inline forget()
 	seen_since = 0;
 	seen_version = 0;
 	carries = false;
+	gone = false;
 	changed = false;
 	over = false
 }
@@ -107,7 +108,7 @@ inline forget()
 proctype client(byte me)
 {
 	byte i, k, n, ahead, seen_set, seen_since, seen_version;
-	bool seen[N], carries, changed, over;
+	bool seen[N], carries, gone, changed, over;
 
 	d_step { made == me -> node[me] = true; made++ }
 again:	skip;
@@ -127,18 +128,12 @@ again:	skip;
 		n = 0
 	}
 	do
-	:: over || changed -> break
+	:: over -> break
 	:: else ->
 		d_step {
 			carries = node[i] && CARRIES(i);
-#ifndef BREAK_GONE
-			changed = !node[i]
-#endif
-		}
-		d_step {
-			seen_set = set;
-			changed = changed || version != seen_version;
-			over = carries || set == 0;
+			gone = gone || !node[i];
+			over = carries;
 #ifdef BREAK_FIRST
 			over = true;
 #endif
@@ -149,6 +144,14 @@ again:	skip;
 			n = 0
 		}
 	od;
+	skip;
+	d_step {
+		seen_set = set;
+#ifndef BREAK_GONE
+		changed = gone && !carries && set != 0;
+#endif
+		changed = changed || version != seen_version
+	}
 	if
 	:: changed -> goto wait
 	:: !changed && carries && seen_set != 0 ->
