@@ -31,7 +31,7 @@
 #include <string.h>
 
 #define NODE "tokens"
-#define TRIES 8 /* others may write or delete it */
+#define TRIES 8 /* others may write or delete the node */
 
 /* An anchor ages for as long; if a write would cost more than a fiftieth of the
  * time, for up to a second. */
@@ -311,6 +311,10 @@ void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
 	late_us = dlki_zk_anchor_clock(ctime_ms) - (int64_t)t->token;
 	if (t->token != 0 && late_us > k->age / 1000)
 		k->raised_on = 0;
+	if (t->token != 0 && (int64_t)t->token - t->czxid != t->above) {
+		t->above = (int64_t)t->token - t->czxid;
+		dlki_zk_data_write(s, t);
+	}
 }
 
 int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
@@ -328,11 +332,6 @@ int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
 				"no token, because %.150s/" NODE " may not be "
 				"written: its access list does not allow it",
 				s->config.base);
-	if (t->token != 0 && (int64_t)t->token - t->czxid != t->above) {
-		/* Another anchor had come when the node was made. */
-		t->above = (int64_t)t->token - t->czxid;
-		dlki_zk_data_write(s, t);
-	}
 	return 0;
 }
 

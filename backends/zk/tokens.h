@@ -46,8 +46,9 @@ int dlki_zk_tokens_ready(struct zk_session *s, dlk_time deadline,
 			 struct dlk_error *err);
 
 /* Set t->token to the token of the ticket's node, by the node's czxid; 0 if the
- * known anchors do not tell.  The node was made at `ctime_ms`: if the token is
- * far behind, the anchor counts as old. */
+ * known anchors do not tell.  If another anchor has come since the request, the
+ * node's data follows.  The node was made at `ctime_ms`: if the token is far
+ * behind, the anchor counts as old. */
 void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
 			 int64_t ctime_ms);
 /* The same, but ask.  0, with t->token 0 if the server cannot tell; or an

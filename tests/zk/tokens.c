@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -228,7 +229,7 @@ CASE(zk_tokens, other_users_follow_and_cannot_write)
 	dlock_close(app);
 }
 
-/* ---- What is shown ------------------------------------------------------- */
+/* ---- Inspection ---------------------------------------------------------- */
 
 static uint64_t shown;
 
@@ -265,4 +266,39 @@ CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
 		  ==, ZOK);
 	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
 	CHECK_INT(shown, ==, (uint64_t)stat.czxid);
+}
+
+static void *listen_for_revokes(void *hold)
+{
+	CHECK_OK(dlock_revocable(hold));
+	return NULL;
+}
+
+/* The client makes an anchor while it asks for another lock. */
+CASE(zk_tokens, a_holder_is_shown_with_its_own_past_an_anchor)
+{
+	struct lab_proxy *p = proxy(shared_server());
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	struct taker t = { .linger = 1 };
+	pthread_t listener;
+	dlock_hold *h;
+	uint64_t up;
+
+	taken(l);
+	h = take(mutex(c, "another"), FOREVER);
+	up = lab_proxy_stat(p, LAB_UP_CHUNKS);
+	lab_proxy_delay(p, LAB_UP, 2000);
+	CHECK_INT(pthread_create(&listener, NULL, listen_for_revokes, h), ==,
+		  0);
+	CHECK_INT(lab_proxy_wait(p, LAB_UP_CHUNKS, up + 1, PATIENCE), ==, 0);
+	taker_start(&t, l, FOREVER);
+	CHECK_INT(lab_proxy_wait(p, LAB_UP_CHUNKS, up + 2, PATIENCE), ==, 0);
+	lab_proxy_heal(p);
+	CHECK_INT(pthread_join(listener, NULL), ==, 0);
+	EVENTUALLY(t.done);
+	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
+	CHECK_INT(shown, ==, t.token);
+	CHECK_OK(let_go(&t));
+	CHECK_OK(dlock_release(h));
 }
