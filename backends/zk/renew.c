@@ -36,12 +36,15 @@ static int prove_session(struct zk_session *s, dlk_time deadline,
 	return rc;
 }
 
-static enum dlk_renewal renewal_verdict(const struct zk_session *s,
+static enum dlk_renewal renewal_verdict(struct zk_session *s,
 					struct zk_ticket *t)
 {
 	if (t->generation != s->generation || !t->node[0] ||
 	    (t->own && t->own->fired == ZK_GONE))
 		return DLK_GONE;
+	/* An operator took the right to read our node away. */
+	if (t->own && t->own->fired == ZK_HIDDEN)
+		dlki_zk_watcher_defer(s, t->own);
 	dlki_zk_lease_tell(s, &t->base);
 	return DLK_RENEWED;
 }

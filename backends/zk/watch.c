@@ -81,7 +81,7 @@ static void tell_watcher(struct zk_session *s, struct zk_watcher *w,
 		dlk_wake(s->core, w->id);
 	else if (fired == ZK_GONE)
 		dlk_lost(s->core, w->id, "its node was deleted");
-	else if (s->conn && s->conn->state != ZK_EXPIRED)
+	else if (fired != ZK_HIDDEN && s->conn && s->conn->state != ZK_EXPIRED)
 		dlki_zk_watcher_defer(s, w); /* set it again */
 }
 

@@ -21,8 +21,8 @@ struct zk_watches {
 struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
 				 const char *path, int32_t version,
 				 struct dlk_error *err);
-/* Declare ticket `id` lost when the ticket's node goes.  NULL: out of
- * memory. */
+/* Declare ticket `id` lost when the ticket's node goes.  When the access list
+ * forbids a watch, ZK_HIDDEN, the caller asks again.  NULL: out of memory. */
 struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
 				      const char *path);
 /* The same, but dlock-loop sets the watch a little later: most holds are
