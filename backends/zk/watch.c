@@ -27,7 +27,7 @@ struct zk_watch {
 	LIST_HEAD(, zk_watcher) watchers;
 	enum watch_state state;
 	int own;         /* of a node of ours, gone with the node */
-	int of_revokes;  /* of a node that is not there */
+	int of_revokes;  /* of a node that need not be there */
 	int32_t version; /* of the node, when the watch was set */
 	const char *path;
 	char text[];
@@ -130,7 +130,7 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 	watch->version = call->stat.version;
 	if (call->rc == ZOK)
 		tell_outdated(s, watch);
-	if (call->rc != (watch->of_revokes ? ZNONODE : ZOK)) {
+	if (call->rc != ZOK && !(watch->of_revokes && call->rc == ZNONODE)) {
 		fire_watch(s, watch,
 			   call->rc == ZNONODE ? ZK_GONE :
 			   call->rc == ZNOAUTH ? ZK_HIDDEN :

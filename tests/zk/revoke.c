@@ -147,3 +147,28 @@ CASE(zk_revoke, of_permits_once_the_watch_is_set)
 	}
 	ticket_give(&t);
 }
+
+CASE(zk_revoke, is_heard_past_a_node_made_by_hand)
+{
+	struct lab_server *s = shared_server();
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	zhandle_t *zh = bare(s->port);
+	struct ticket t, permit;
+
+	ticket_take(&t, c);
+	ask_permit(&permit, c, DLK_GRANTED);
+	make(zh, DIR "/revoke");
+	make(zh, "/dlock/snx/revoke");
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK_INT(ticket_watch(&permit), ==, 0);
+	ALL_ALONG(QUIET_MS, t.told == 0 && permit.told == 0);
+	CHECK_OK(dlock_revoke(mutex(d, "x"), PATIENCE));
+	EVENTUALLY(t.told == 1);
+	CHECK_OK(dlock_revoke(semaphore(d, "x", PERMITS), PATIENCE));
+	EVENTUALLY(permit.told == 1);
+	CHECK(children_are(zh, DIR, 1));
+	CHECK(children_are(zh, "/dlock/snx", 1));
+	ticket_give(&t);
+	ticket_give(&permit);
+}
