@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DATA_SIZE 340 /* limit, name, NUL, set number, place */
+#define DATA_SIZE 360 /* limit, name, NUL, set number, place */
 #define BATCH 16      /* nodes read at once */
 
 /* Find the set number in the directory's data. */
@@ -35,7 +35,8 @@ static void parse(const struct zk_call *directory, struct zk_limit *out)
 	if (!data || at >= directory->data_len)
 		return;
 	out->set = (uint32_t)strtoul(data + at, &rest, 10);
-	out->served = (int32_t)strtol(rest, NULL, 10);
+	out->served = (int32_t)strtol(rest, &rest, 10);
+	out->served_czxid = strtoll(rest, NULL, 10);
 }
 
 /* There is no carrier: remove the number, unless there is another already. */
@@ -193,16 +194,17 @@ int dlki_zk_limit_carry(struct zk_attempt *a, const struct zk_queue *queue)
 	return rc;
 }
 
-/* Return the number of the last holder's node, or -1.  The last number of all
- * does not count: waiters may have the same number. */
-static int32_t last_served(const struct zk_queue *queue)
+/* Find the last holder's node. */
+static struct zk_limit last_served(const struct zk_queue *queue)
 {
-	int32_t last = -1;
+	struct zk_limit last = { .served = -1 };
 
 	for (size_t i = 0; i < queue->n && !dlki_zk_queue_waits(queue, i);
 	     i++) {
 		if (queue->v[i].sequence < ZK_LAST_SEQUENCE)
-			last = queue->v[i].sequence;
+			last.served = queue->v[i].sequence;
+		else
+			last.served_czxid = queue->v[i].czxid;
 	}
 	return last;
 }
@@ -211,14 +213,15 @@ int dlki_zk_limit_set(struct zk_session *s, const struct zk_queue *queue,
 		      const char *dir, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err)
 {
+	struct zk_limit last = last_served(queue);
 	char data[DATA_SIZE];
 	zoo_op_t write;
 	size_t len = (size_t)snprintf(data, sizeof(data), "%u %s",
 				      queue->v[0].entry.limit, request->name);
 
 	len += 1 + (size_t)snprintf(data + len + 1, sizeof(data) - len - 1,
-				    "%u %" PRId32, request->limit,
-				    last_served(queue));
+				    "%u %" PRId32 " %" PRId64, request->limit,
+				    last.served, last.served_czxid);
 	zoo_set_op_init(&write, dir, data, (int)len, -1, NULL);
 	return write_if(s, queue, dir, queue->n - 1, &write, deadline, err);
 }

@@ -111,18 +111,12 @@ static enum dlk_verdict await_other_limit(struct zk_attempt *a,
 	return dlki_zk_busy(a->s, a->t);
 }
 
-/* Had the request the permits already when the number was set? */
-static int is_served(const struct zk_queue *queue, size_t ahead)
-{
-	return queue->limit.set > 0 &&
-	       queue->v[ahead].sequence <= queue->limit.served;
-}
-
 /* A try without room leaves at once, and need not carry the number. */
 int dlki_zk_position_judge(struct zk_attempt *a, const struct zk_queue *queue,
 			   size_t ahead, enum dlk_verdict *verdict)
 {
 	const struct dlk_request *request = &a->t->base.request;
+	int served = dlki_zk_queue_is_served(queue, ahead);
 	uint32_t set = queue->limit.set;
 	struct dlk_queue_entry me = { request->mode,
 				      set > 0 ? set : request->limit,
@@ -132,11 +126,11 @@ int dlki_zk_position_judge(struct zk_attempt *a, const struct zk_queue *queue,
 
 	if (set == 0)
 		other = first_of_other_limit(queue, ahead, request->limit);
-	if (!is_served(queue, ahead))
+	if (!served)
 		last = dlk_grant(queue->entries, ahead, me);
 	if (other >= 0) {
 		*verdict = await_other_limit(a, queue, (size_t)other);
-	} else if (set > 0 && me.permits > set && !is_served(queue, ahead)) {
+	} else if (set > 0 && me.permits > set && !served) {
 		*verdict = refuse(a, "only ", set, me.permits);
 	} else if (last >= 0 && a->t->base.last) {
 		*verdict = DLK_BUSY;

@@ -157,7 +157,7 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 			if (out->v[first - 1].sequence != ZK_LAST_SEQUENCE)
 				break;
 		}
-		if (out->n - first > 1)
+		if (out->n > first)
 			rc = break_ties(s, out, first, dir, deadline, err);
 		qsort(out->v, out->n, sizeof(*out->v), by_order);
 	}
@@ -196,12 +196,24 @@ uint32_t dlki_zk_queue_limit(const struct zk_queue *queue)
 	return queue->v[0].entry.limit;
 }
 
+int dlki_zk_queue_is_served(const struct zk_queue *queue, size_t i)
+{
+	const struct zk_participant *p = &queue->v[i];
+	const struct zk_limit *limit = &queue->limit;
+
+	if (limit->set == 0)
+		return 0;
+	return p->sequence == ZK_LAST_SEQUENCE ?
+		       p->czxid <= limit->served_czxid :
+		       p->sequence <= limit->served;
+}
+
 int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i)
 {
 	const struct zk_participant *p = &queue->v[i];
 	struct dlk_queue_entry me = p->entry;
 
-	if (queue->limit.set > 0 && p->sequence <= queue->limit.served)
+	if (dlki_zk_queue_is_served(queue, i))
 		return 0;
 	me.limit = dlki_zk_queue_limit(queue);
 	return dlk_grant(queue->entries, i, me) >= 0 &&

@@ -14,7 +14,7 @@ struct zk_call;
 struct zk_participant {
 	const char *node; /* of the call's names */
 	int32_t sequence;
-	int64_t czxid;    /* 0: not known */
+	int64_t czxid;    /* known with the last number of all; else 0 */
 	uint32_t beside;  /* of an upgrade: dlki_zk_beside() of the owner of the
 			   * reader beside it; else 0 */
 	struct dlk_queue_entry entry;
@@ -24,6 +24,8 @@ struct zk_participant {
 struct zk_limit {
 	uint32_t set;    /* 0: the participants' number counts */
 	int32_t served;  /* participants up to this sequence have the lock */
+	int64_t served_czxid; /* ... and with the last number of all, up to this
+			       * czxid */
 	size_t carrier;  /* the first carrier among the participants */
 	int64_t since;   /* older participants are carriers */
 	int32_t version; /* of the directory */
@@ -53,6 +55,8 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 /* How many permits the semaphore has, by the queue alone; 0: not a semaphore,
  * or an empty queue. */
 uint32_t dlki_zk_queue_limit(const struct zk_queue *queue);
+/* Had the i-th participant the lock when the number was set? */
+int dlki_zk_queue_is_served(const struct zk_queue *queue, size_t i);
 /* Has the i-th participant not got the lock? */
 int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i);
 void dlki_zk_queue_free(struct zk_queue *queue);

@@ -130,6 +130,33 @@ CASE(zk_sequence, a_set_number_lets_no_waiter_in_past_the_last_number)
 	CHECK_OK(dlock_release(h[2]));
 }
 
+/* ... and the holders beyond the set number are no waiters. */
+CASE(zk_sequence, a_smaller_number_keeps_the_holders_past_the_last_number)
+{
+	struct lab_server *s = zk_log_old_server("/dlock/snpool");
+	dlock_client *c = client(s->port, "?ttl=30s&ask=5s");
+	dlock_lock *l = semaphore(c, "pool", 3);
+	struct dlock_permits permits = { .size = sizeof(permits) };
+	struct taker waiter = { 0 };
+	dlock_hold *h[3];
+
+	for (int i = 0; i < 6; i++)
+		CHECK_OK(dlock_release(take(l, FOREVER)));
+	for (int i = 0; i < 3; i++)
+		h[i] = take(l, FOREVER);
+	taker_queue(&waiter, c, l, FOREVER);
+	CHECK_OK(dlock_semaphore_resize(l, 2, PATIENCE));
+	CHECK_OK(dlock_semaphore_resize(l, 1, PATIENCE));
+	CHECK_OK(dlock_semaphore_permits(l, &permits, PATIENCE));
+	CHECK_INT(permits.held, ==, 3);
+	CHECK_OK(dlock_break(l, PATIENCE));
+	for (int i = 0; i < 3; i++) {
+		EVENTUALLY(dlock_check(h[i]) == DLOCK_ELOST);
+		CHECK_RC(dlock_release(h[i]), DLOCK_ELOST);
+	}
+	CHECK_OK(let_go(&waiter));
+}
+
 /* A client that waits for each answer has the same number for all nodes ... */
 CASE(zk_sequence, numbers_stick)
 {
