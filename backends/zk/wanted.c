@@ -82,22 +82,55 @@ static void judge_node(struct look *l, const struct zk_call *node)
 		l->next = node->stat.czxid;
 }
 
+/* Read `n` nodes, the first and each `step` later. */
+static void read_nodes(struct look *l, const char *dir,
+		       const struct zk_participant *p, size_t step, size_t n)
+{
+	struct zk_call *calls[MOST_BEHIND] = { NULL };
+	char path[ZK_PATH_SIZE];
+
+	for (size_t i = 0; i < n; i++) {
+		dlki_zk_path(path, dir, p[i * step].node);
+		calls[i] = dlki_zk_get(l->s, path);
+	}
+	dlki_zk_wait(l->s, calls, n, l->deadline);
+	for (size_t i = 0; i < n && l->s->conn; i++)
+		judge_node(l, calls[i]);
+	dlki_zk_drop(calls, n);
+}
+
+/* Mostly two nodes tell: the first, and the first that is no known waiter of
+ * ours.  0: they do not. */
+static int read_two(struct look *l, const char *dir,
+		    const struct zk_participant *p, size_t n)
+{
+	char path[ZK_PATH_SIZE];
+	size_t at = 0;
+
+	for (; at < n; at++) {
+		dlki_zk_path(path, dir, p[at].node);
+		if (!dlki_zk_waiter_at(l->s, path))
+			break;
+	}
+	if (at == n)
+		return 0;
+	read_nodes(l, dir, p, at, at > 0 ? 2 : 1);
+	if (l->others && (at == 0 || l->ours != 0))
+		return 1;
+	l->next = l->ours = 0;
+	l->others = 0;
+	return 0;
+}
+
 static void read_behind(struct look *l, const char *dir,
 			const struct zk_participant *p, size_t n)
 {
-	struct zk_call *calls[MOST_BEHIND];
-	char path[ZK_PATH_SIZE];
 	size_t most = n < MOST_BEHIND ? n : MOST_BEHIND;
+	int told = read_two(l, dir, p, most);
 
-	for (size_t i = 0; i < most; i++) {
-		dlki_zk_path(path, dir, p[i].node);
-		calls[i] = dlki_zk_get(l->s, path);
-	}
-	dlki_zk_wait(l->s, calls, most, l->deadline);
-	for (size_t i = 0; i < most && l->s->conn; i++)
-		judge_node(l, calls[i]);
-	dlki_zk_drop(calls, most);
-	if (n > most) {
+	if (!told)
+		read_nodes(l, dir, p, 1, most);
+	if (!told && n > most) {
 		l->others = 1;
 		if (l->next == 0)
 			l->next = -1;

@@ -109,6 +109,32 @@ CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
 	ticket_give(&t);
 }
 
+/* The nodes of a crowd are not all read. */
+CASE(zk_wanted, by_a_crowd_at_little_cost)
+{
+	enum { CROWD = 40 };
+	static struct ticket crowd[CROWD];
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	struct ticket t;
+	int64_t before;
+
+	ticket_take(&t, c);
+	for (int i = 0; i < CROWD; i++)
+		ticket_queue(&crowd[i], i % 4 ? c : d, DLK_EXCLUSIVE);
+	for (int i = 0; i < 2; i++) {
+		before = lab_zk_number(s, "srvr", "Received");
+		CHECK_INT(ticket_watch(&t), ==, 1);
+		CHECK(ticket_last(&t) < crowd[i].zk.token);
+		CHECK_INT(lab_zk_number(s, "srvr", "Received") - before, <, 15);
+		ticket_give(&crowd[i]);
+	}
+	for (int i = 2; i < CROWD; i++)
+		ticket_give(&crowd[i]);
+	ticket_give(&t);
+}
+
 /* Other sessions may want the claim while there is no connection. */
 CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 {
