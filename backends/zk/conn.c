@@ -42,9 +42,13 @@ static void conn_ready(struct zk_conn *c)
 	dlki_zk_probe_connected(s);
 	if (c->moved)
 		proof = dlki_zk_proof(s);
+	if (c->moved && (!proof || proof->done)) { /* out of memory */
+		dlki_zk_conn_down(c);
+	} else {
+		dlki_zk_probe_kind(s);
+		dlki_zk_watches_up(s);
+	}
 	dlki_zk_drop(&proof, 1);
-	dlki_zk_probe_kind(s);
-	dlki_zk_watches_up(s);
 	dlki_zk_timer_now(s);
 	/* This server has lower limits: earlier promises are too long. */
 	if (s->lease.timeout_ms < before_ms && s->core)
@@ -63,7 +67,7 @@ static void on_connected(struct zk_conn *c, zhandle_t *zh)
 	if (s->conn != c)
 		return;
 	conn_ready(c);
-	if (again && s->core)
+	if (again && c->state == ZK_UP && s->core)
 		dlk_log(s->core, 2, "connected again; the session goes on");
 }
 

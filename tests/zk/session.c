@@ -37,6 +37,37 @@ zhandle_t *__wrap_dlki_zkc_zookeeper_init2(const char *hosts,
 	return zh;
 }
 
+struct zk_session;
+struct zk_call *__real_dlki_zk_proof(struct zk_session *s);
+struct zk_call *__wrap_dlki_zk_proof(struct zk_session *s);
+
+static atomic_int scarce; /* there is no memory for the next proof */
+
+struct zk_call *__wrap_dlki_zk_proof(struct zk_session *s)
+{
+	if (atomic_exchange(&scarce, 0))
+		return NULL;
+	return __real_dlki_zk_proof(s);
+}
+
+/* A server behind the session knows neither the holds' nodes nor waiters, so a
+ * connection serves only once the server has taken a write. */
+CASE(zk_session, moves_on_from_a_server_that_took_no_write)
+{
+	struct lab_server *s = shared_server();
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=60s&ask=2s");
+	dlock_hold *h = take(mutex(c, "lock"), FOREVER);
+
+	CHECK_INT(lab_proxy_stat(p, LAB_ACCEPTED), ==, 1);
+	scarce = 1;
+	lab_proxy_reset(p);
+	EVENTUALLY(!scarce);
+	EVENTUALLY(lab_proxy_stat(p, LAB_ACCEPTED) == 3);
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(diary.losses, ==, 0);
+}
+
 /* No lease has run out, and the connection is soon replaced: the holds are lost
  * all the same, and waiters queue again.  The client is kept away meanwhile: a
  * server of 3.8 may answer neither of two connections of a session for as long
