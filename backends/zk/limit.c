@@ -23,7 +23,8 @@
 #include <string.h>
 
 #define DATA_SIZE 360 /* limit, name, NUL, set number, place */
-#define BATCH 16      /* nodes read at once */
+#define FIRST 4       /* nodes read at once, one of them mostly a carrier */
+#define BATCH 16      /* ... and then */
 
 /* Find the set number in the directory's data. */
 static void parse(const struct zk_call *directory, struct zk_limit *out)
@@ -116,6 +117,7 @@ int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
 	struct zk_limit *limit = &queue->limit;
 	struct zk_call *calls[BATCH + 1];
 	char path[ZK_PATH_SIZE];
+	size_t most = FIRST;
 	int rc = 0, over = 0;
 
 	*limit = (struct zk_limit){ .version = children->stat.version,
@@ -123,8 +125,8 @@ int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
 				    .carrier = queue->n };
 	if (limit->version == 0)
 		return 0;
-	for (size_t at = 0; at < queue->n && !over; at += BATCH) {
-		size_t n = queue->n - at < BATCH ? queue->n - at : BATCH;
+	for (size_t at = 0, n; at < queue->n && !over; at += n, most = BATCH) {
+		n = queue->n - at < most ? queue->n - at : most;
 
 		for (size_t i = 0; i < n; i++) {
 			dlki_zk_path(path, dir, queue->v[at + i].node);
