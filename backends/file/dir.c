@@ -8,9 +8,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "backends/file/change.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
+#include "backends/file/inotify.h"
 #include "backends/file/magic.h"
 #include "backends/file/share.h"
 #include "core/base/error.h"
@@ -167,13 +167,12 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 	rc = dir_open_or_make(s, &fd, err);
 	if (rc < 0)
 		return rc;
+	dlki_file_inotify_follow_dir(s);
 	/* In place: other threads may be in a system call on this
 	 * descriptor. */
 	if (dup3(fd, s->dirfd, O_CLOEXEC) < 0)
 		rc = dlki_file_fail(err, errno, "reopen directory", s->dir);
 	dlki_file_fds_close(fd);
-	dlki_file_inotify_follow_dir(s);
-	dlki_file_change_follow_dir(s);
 	return rc;
 }
 

@@ -94,7 +94,6 @@ static void session_free(struct file_session *s)
 {
 	if (s->table.by_key)
 		dlki_file_table_free(s);
-	dlki_file_fds_close(s->changes.fd);
 	dlki_file_fds_close(s->dirfd);
 	free(s->dir);
 	free(s->prefix);
@@ -111,9 +110,9 @@ static int file_open(struct dlk_session *base, dlk_time deadline,
 	rc = check_uri(base->uri, err);
 	if (rc < 0)
 		return rc;
-	s->dirfd = s->inotify.fd = s->changes.fd = -1;
+	s->dirfd = s->inotify.fd = -1;
 	s->inotify.on_event = dlki_file_on_event;
-	atomic_init(&s->changes.count, 2);
+	atomic_init(&s->inotify.count, 2);
 	if (pthread_mutex_init(&s->mu, NULL))
 		return dlki_nomem(err);
 	rc = session_init(s, err);

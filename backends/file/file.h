@@ -19,9 +19,10 @@
  *   table.c                   all names of a session
  *   sweep.c                   removes the file of a name that leaves the table
  *   floor.c                   tokens of files that were removed
- *   dir.c, change.c           the directory; was a file touched?
+ *   dir.c                     the directory, and the files in it
  *   share.c                   which users share the locks
- *   inotify.c                 the descriptor by which the session hears
+ *   inotify.c                 the descriptor by which the session hears; was a
+ *                             file touched?
  *   bytes.c state.c fds.c     system calls
  */
 #ifndef DLOCK_BACKENDS_FILE_FILE_H
@@ -31,14 +32,13 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-#include "backends/file/change.h"
 #include "backends/file/inotify.h"
 #include "backends/file/share.h"
 #include "backends/file/table.h"
 
 struct file_name;
 
-/* mu protects `table`, and the start of both inotify descriptors. */
+/* mu protects `table`, and the start of the inotify descriptor. */
 struct file_session {
 	struct dlk_session base;
 	char *dir;
@@ -47,12 +47,10 @@ struct file_session {
 	int remote_ok, sync, keep_files;
 	enum file_share share;
 	uint64_t id;              /* random, no secret */
-	atomic_uint draws;        /* of tokens; counts only up to a few */
 
 	pthread_mutex_t mu;
 	struct file_table table;
 	struct file_inotify inotify;
-	struct file_changes changes;
 };
 
 /* The bytes that a ticket has locked: */

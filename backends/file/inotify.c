@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "backends/file/fds.h"
@@ -10,18 +11,50 @@
 #include "backends/file/name.h"
 #include "core/base/error.h"
 
+struct events {
+	_Alignas(struct inotify_event) char buf[4096];
+	ssize_t n;
+};
+
+static const struct inotify_event *next_event(const struct events *e,
+					      ssize_t *at)
+{
+	const struct inotify_event *ev = (const void *)(e->buf + *at);
+
+	if (*at >= e->n)
+		return NULL;
+	*at += (ssize_t)(sizeof(*ev) + ev->len);
+	return ev;
+}
+
+/* Read once.  The count is odd meanwhile, so that another thread does not take
+ * the emptied queue for no events. */
+static void read_events(struct file_session *s, struct events *e)
+{
+	const uint32_t notices = IN_CLOSE_NOWRITE | IN_CLOSE_WRITE;
+	const struct inotify_event *ev;
+	uint32_t mask = 0;
+
+	atomic_fetch_add(&s->inotify.count, 1);
+	e->n = read(s->inotify.fd, e->buf, sizeof(e->buf));
+	for (ssize_t at = 0; (ev = next_event(e, &at));)
+		mask |= ev->mask;
+	if (mask & ~notices)
+		atomic_fetch_add(&s->inotify.count, 1);
+	else
+		atomic_fetch_sub(&s->inotify.count, 1);
+}
+
 /* Read once.  0: there were no events. */
 static int take_in(struct file_session *s)
 {
-	_Alignas(struct inotify_event) char buf[4096];
 	const struct inotify_event *ev;
-	ssize_t n = read(s->inotify.fd, buf, sizeof(buf));
+	struct events e;
 
-	for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*ev) + ev->len)) {
-		ev = (const void *)(buf + at);
+	read_events(s, &e);
+	for (ssize_t at = 0; (ev = next_event(&e, &at));)
 		s->inotify.on_event(s, ev);
-	}
-	return n > 0;
+	return e.n > 0;
 }
 
 void dlki_file_pump(struct dlk_session *base)
@@ -83,10 +116,30 @@ void dlki_file_inotify_stop(struct file_session *s)
 
 void dlki_file_inotify_follow_dir(struct file_session *s)
 {
+	int blind;
+
 	pthread_mutex_lock(&s->mu);
-	if (s->inotify.running == 1)
-		(void)inotify_add_watch(s->inotify.fd, s->dir, FILE_DIR_GONE);
+	if (s->inotify.running == 1) {
+		blind = inotify_add_watch(s->inotify.fd, s->dir,
+					  FILE_DIR_GONE) < 0;
+		/* Files checked without a watch are checked again. */
+		atomic_fetch_add(&s->inotify.count, 2);
+		atomic_store(&s->inotify.blind, blind);
+	}
 	pthread_mutex_unlock(&s->mu);
+}
+
+int dlki_file_unchanged(const struct file_name *n)
+{
+	struct file_inotify *i = &n->session->inotify;
+	uint64_t count = atomic_load(&i->count);
+	int pending;
+
+	if (n->wd < 0 || n->checked != count || count & 1 ||
+	    atomic_load(&i->blind))
+		return 0;
+	return ioctl(i->fd, FIONREAD, &pending) == 0 && !pending &&
+	       atomic_load(&i->count) == count;
 }
 
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what)

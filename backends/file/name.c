@@ -122,7 +122,6 @@ void dlki_file_name_stale(struct file_name *n)
 		return;
 	pthread_mutex_lock(&s->mu);
 	n->stale = 1;
-	dlki_file_change_end(n);
 	dlki_file_name_unlist(n);
 	pthread_mutex_unlock(&s->mu);
 	while (n->n_fds)

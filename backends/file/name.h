@@ -11,7 +11,6 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
-#include "backends/file/change.h"
 #include "backends/file/notify.h"
 #include "backends/file/token.h"
 
@@ -58,8 +57,9 @@ struct file_name {
 	uint32_t last_slot;       /* the reader's or permit's used last */
 
 	int wd;                   /* inotify watch, or -1 */
+	uint64_t checked;         /* the session's inotify.count before we read
+				   * the file and checked the path; 0: never */
 	struct file_notify notify;
-	struct file_change change;
 	struct file_tokens tokens;
 };
 

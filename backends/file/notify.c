@@ -142,6 +142,15 @@ int dlki_file_hear_waiters(struct file_name *n)
 	return listen_for(n, what);
 }
 
+void dlki_file_hear_writes(struct file_name *n, int hear)
+{
+	uint32_t others = n->notify.listens_for & ~(uint32_t)FILE_WRITTEN;
+	uint32_t what = others | (hear ? FILE_WRITTEN : 0);
+
+	if (n->notify.listens_for != what)
+		(void)listen_for(n, what);
+}
+
 void dlki_file_notify(struct file_name *n)
 {
 	int fd = -1;
@@ -252,6 +261,8 @@ static void on_name_event(struct file_name *n, uint32_t mask)
 	if ((mask & IN_UNMOUNT) ||
 	    ((mask & FILE_GONE) && dlki_file_name_stands(n) == 0))
 		dlki_file_name_stale(n);
+	if (mask & FILE_WRITTEN)
+		dlki_file_hear_writes(n, 0);
 	if (mask & FILE_ANNOUNCEMENT) {
 		due = on_announcement(n);
 		wanted = wanted_claim(n);

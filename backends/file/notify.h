@@ -50,6 +50,10 @@ int dlki_file_announce(struct file_name *n);
  * Returns as dlki_file_announce(). */
 int dlki_file_hear_waiters(struct file_name *n);
 
+/* With n->mu held, by the writer, whose state is in the file: listen for writes
+ * of others until the first, or for no write.  May find the name stale. */
+void dlki_file_hear_writes(struct file_name *n, int hear);
+
 /* With n->mu held, after bytes were unlocked: is a notification due?  If so,
  * close a writable description of the file, or call dlki_file_notify(). */
 int dlki_file_released(struct file_name *n);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/file/change.h"
 #include "backends/file/dir.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
@@ -102,7 +101,7 @@ static struct file_name *name_new(struct file_session *s, const char *key,
 	n->file = path + dir + 1;
 	n->key = n->file + prefix;
 	n->hash = h;
-	n->wd = n->inode_fd = n->change.wd = -1;
+	n->wd = n->inode_fd = -1;
 	return n;
 }
 
@@ -211,7 +210,6 @@ static struct file_name *idle_pop(struct file_session *s)
 	if (!n)
 		return NULL;
 	idle_remove(&s->table, n);
-	dlki_file_change_end(n);
 	dlki_file_name_unlist(n);
 	return n;
 }
@@ -328,7 +326,6 @@ void dlki_file_table_free(struct file_session *s)
 	for (i = 0; i < s->table.n_buckets; i++) {
 		while ((n = s->table.by_key[i])) {
 			s->table.by_key[i] = n->by_key;
-			dlki_file_change_end(n);
 			name_free(n);
 		}
 	}
@@ -343,6 +340,7 @@ void dlki_file_name_enter_wd(struct file_name *n, int wd)
 
 	pthread_mutex_lock(&s->mu);
 	n->wd = wd;
+	n->checked = 0;
 	at = wd_bucket(&s->table, wd);
 	n->by_wd = *at;
 	*at = n;

@@ -49,9 +49,8 @@ int dlki_file_table_entry(struct file_session *s, const char *file, int *fd,
 			  struct stat *st, struct dlk_error *err);
 
 /* Remove the name and the watch, with s->mu held, and n->mu if the name has
- * references.  Call dlki_file_change_end() before: the watch of the change
- * detector belongs to the file, and a name in this name's place may have the
- * same watch. */
+ * references.  The watch belongs to the file: a name in this name's place may
+ * have the same watch. */
 void dlki_file_name_unlist(struct file_name *n);
 
 /* Enter the name under the watch. */

@@ -7,16 +7,16 @@
 #include <unistd.h>
 
 #include "backends/file/bytes.h"
-#include "backends/file/change.h"
 #include "backends/file/dir.h"
 #include "backends/file/file.h"
 #include "backends/file/floor.h"
+#include "backends/file/inotify.h"
 #include "backends/file/name.h"
+#include "backends/file/notify.h"
 #include "backends/file/state.h"
 
 #define BATCH_MAX 4096
 #define STREAK 32   /* quick draws in a row before batches grow */
-#define FEW 1       /* draws of a client that needs no change detector */
 #define QUICK_US 50 /* a draw is quick if its tokens lasted no longer */
 #define LAST_TOKEN (UINT64_C(1) << 62)
 
@@ -116,6 +116,8 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 	st->limit = c->kind == DLK_SEMAPHORE ? t->limit : 0;
 	st->is_set = st->limit ? t->is_set : 0;
 	dlki_file_label(st->label, c->label);
+	/* An event of this write would cost the next draws their memory. */
+	dlki_file_hear_writes(n, 0);
 	if (found == FILE_GOOD)
 		rc = dlki_file_store(fd, st);
 	else
@@ -202,20 +204,8 @@ static int check_path(struct file_ticket *t, uint64_t count,
 	rc = dlki_file_name_stands(n);
 	if (rc < 0)
 		return dlki_file_fail(err, errno, "find lock file", n->path);
-	n->change.checked = count;
+	n->checked = count;
 	return rc;
-}
-
-static void watch_for_changes(struct file_name *n)
-{
-	struct file_session *s = n->session;
-
-	if (n->tokens.streak > STREAK && n->notify.silent_release)
-		dlki_file_change_watch(n, FILE_WRITTEN);
-	else if (atomic_load(&s->draws) < FEW)
-		atomic_fetch_add(&s->draws, 1);
-	else if (!n->tokens.streak || n->change.wd < 0)
-		dlki_file_change_watch(n, 0);
 }
 
 int dlki_file_draw(struct file_ticket *t, int fd, struct dlk_error *err)
@@ -224,13 +214,17 @@ int dlki_file_draw(struct file_ticket *t, int fd, struct dlk_error *err)
 	uint64_t count;
 	int rc;
 
-	if (!may_draw_from_memory(t) || n->change.what != FILE_WRITTEN ||
+	if (!may_draw_from_memory(t) ||
+	    !(n->notify.listens_for & FILE_WRITTEN) ||
 	    !dlki_file_unchanged(n)) {
-		watch_for_changes(n);
-		count = atomic_load(&n->session->changes.count);
+		count = atomic_load(&n->session->inotify.count);
 		rc = refresh_tokens(t, fd, err);
 		if (rc < 0)
 			return rc;
+		if (n->tokens.streak > STREAK && n->notify.silent_release)
+			dlki_file_hear_writes(n, 1);
+		if (n->stale)
+			return 0;
 		/* Last: a client that replaces the file reads the old file's
 		 * state when the new file is in place.  A grant checked later
 		 * than that is void. */
