@@ -11,6 +11,8 @@
 #include "backends/file/name.h"
 #include "core/base/error.h"
 
+#define RETRY_NS (1000 * DLK_MS) /* a close of the descriptor is slow */
+
 struct events {
 	_Alignas(struct inotify_event) char buf[4096];
 	ssize_t n;
@@ -98,6 +100,7 @@ static void start_listening(struct file_session *s)
 	}
 	dlki_file_fds_close(s->inotify.fd);
 	s->inotify.fd = -1;
+	s->inotify.retry_at = dlk_now() + RETRY_NS;
 }
 
 /* Take in the events left: a waiter may have announced itself to the last
@@ -148,7 +151,7 @@ int dlki_file_inotify_watch(struct file_name *n, uint32_t what)
 	int running, wd;
 
 	pthread_mutex_lock(&s->mu);
-	if (!s->inotify.running)
+	if (!s->inotify.running && dlk_now() >= s->inotify.retry_at)
 		start_listening(s);
 	running = s->inotify.running;
 	pthread_mutex_unlock(&s->mu);

@@ -38,6 +38,7 @@ struct file_inotify {
 	int running;              /* under s->mu: 0 not yet, 1 yes, -1 no
 				   * more */
 	int fd;
+	dlk_time retry_at;        /* no descriptor is made earlier */
 	atomic_int warned;        /* warned: watching is impossible */
 	_Atomic uint64_t count;   /* raised when files may have changed; odd
 				   * while a thread reads the events; begins
@@ -46,7 +47,7 @@ struct file_inotify {
 };
 
 /* With n->mu held: watch the name's file for `what` and removal.  The first
- * call makes the descriptor, or the next call after a failure.  The watch's
+ * call makes the descriptor, or a call some time after a failure.  The watch's
  * number, or -1. */
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
 

@@ -19,7 +19,7 @@
 #include "support/temp.h"
 
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
-atomic_int clock_back_s, fsyncs;
+atomic_int clock_back_s, fsyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
 
 /* Replaces libc's function for the library linked into this program. */
@@ -46,6 +46,7 @@ int fsync(int fd)
 
 int inotify_init1(int flags)
 {
+	inotify_inits++;
 	if (fail_inotify) {
 		errno = fail_inotify;
 		return -1;

@@ -75,8 +75,8 @@ extern atomic_int slow_unwatch;
 /* The next larger pwrite() writes only so many bytes, and returns the
  * number. */
 extern atomic_int short_pwrite;
-/* Calls of fsync(). */
-extern atomic_int fsyncs;
+/* Calls of fsync() and inotify_init1(). */
+extern atomic_int fsyncs, inotify_inits;
 /* called by unlink() */
 extern void (*before_unlink)(void), (*after_unlink)(void);
 /* called by close() */

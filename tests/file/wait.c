@@ -77,6 +77,22 @@ CASE(file_wait, without_watches, .timeout = 300)
 	four_processes(shared(sizeof(struct shop)));
 }
 
+/* A close of an inotify descriptor is slow. */
+CASE(file_wait, without_watches_asks_for_a_descriptor_rarely)
+{
+	dlock_client *a = store_open(store_dir(), NULL);
+	struct file_ticket held;
+	int64_t begin;
+
+	fail_watch = ENOSPC;
+	begin = now_ms();
+	ticket_take(&held, a);
+	for (int i = 0; i < 20; i++)
+		CHECK_INT(ticket_watch(&held), ==, DLOCK_ENOTSUP);
+	CHECK_INT(inotify_inits, <=, 1 + (now_ms() - begin) / 1000);
+	ticket_give(&held);
+}
+
 /* ---- Many waiters -------------------------------------------------------- */
 
 static int64_t two_hundred(dlock_lock *la, dlock_client *b, dlock_lock *lb)
