@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "backends/file/dir.h"
 #include "backends/file/fds.h"
@@ -163,8 +164,10 @@ void dlki_file_notify(struct file_name *n)
 	pthread_mutex_unlock(&n->mu);
 	if (fd >= 0)
 		dlki_file_fds_close(fd);
-	else
-		open_and_close(n, O_WRONLY);
+	else if (open_and_close(n, O_WRONLY) < 0 && n->key[0] == 'l')
+		/* No descriptor is free.  New times of the file wake a lock's
+		 * waiters, too; on a semaphore they are a revoke. */
+		(void)futimens(n->inode_fd, NULL);
 }
 
 int dlki_file_released(struct file_name *n)
@@ -253,7 +256,7 @@ static void on_name_event(struct file_name *n, uint32_t mask)
 	uint64_t wanted = 0;
 	int due = 0;
 
-	if (mask & FILE_NOTIFICATION)
+	if (mask & (FILE_NOTIFICATION | IN_ATTRIB))
 		on_notification(n);
 	if (!(mask & ~(uint32_t)FILE_NOTIFICATION))
 		return;

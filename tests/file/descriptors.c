@@ -140,6 +140,36 @@ CASE(file_descriptors, out_of_descriptors)
 	CHECK_OK(dlock_release(take(other, 0)));
 }
 
+/* Downgrade without descriptors, and return how long a reader still waits. */
+static int64_t downgrade_without_descriptors(dlock_lock *la, dlock_client *b,
+					     dlock_lock *lb)
+{
+	dlock_hold *w = take(la, 0), *r = take_shared(la, 0);
+	struct taker t = { .shared = 1 };
+	struct rlimit was;
+	int64_t begin;
+
+	taker_queue(&t, b, lb, FOREVER);
+	was = limit_descriptors(3);
+	begin = now_ms();
+	CHECK_OK(dlock_release(w));
+	EVENTUALLY(t.done);
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	CHECK_OK(let_go(&t));
+	CHECK_OK(dlock_release(r));
+	return t.done_ms - begin;
+}
+
+CASE(file_descriptors, out_of_descriptors_at_a_downgrade)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
+	dlock_lock *la = rwlock(a, "x"), *lb = rwlock(b, "x");
+
+	CHECK_WITHIN(downgrade_without_descriptors(la, b, lb),
+		     500 * slowness());
+}
+
 /* ---- A slow close -------------------------------------------------------- */
 
 struct slow_close {
