@@ -106,6 +106,7 @@ static int break_file(struct file_session *s, const char *file,
 		      const char *fresh, const struct dlk_request *request,
 		      struct dlk_error *err)
 {
+	struct file_state was;
 	struct stat st;
 	int old, fd, errnum, rc;
 
@@ -115,6 +116,11 @@ static int break_file(struct file_session *s, const char *file,
 	rc = dlki_file_table_entry(s, file, &old, &st, err);
 	if (rc < 0)
 		return rc;
+	rc = dlki_file_entry_load(old, file, request, &was, err);
+	if (rc < 0) {
+		dlki_file_fds_close(old);
+		return rc;
+	}
 	/* Left by a client that was killed here; or in use by another client,
 	 * which will find the file gone. */
 	(void)unlinkat(s->dirfd, fresh, 0);

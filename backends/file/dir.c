@@ -13,6 +13,7 @@
 #include "backends/file/inotify.h"
 #include "backends/file/magic.h"
 #include "backends/file/share.h"
+#include "backends/file/state.h"
 #include "core/base/error.h"
 
 int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
@@ -263,6 +264,36 @@ int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 		*fd = -1;
 	}
 	return rc;
+}
+
+int dlki_file_entry_load(int fd, const char *file,
+			 const struct dlk_request *request,
+			 struct file_state *st, struct dlk_error *err)
+{
+	struct file_header h;
+	int found = dlki_file_load(fd, request->kind, request->name, &h, st);
+
+	if (found < 0)
+		return dlki_file_fail(err, errno, "read lock file", file);
+	if (found == FILE_FOREIGN)
+		return dlk_fail(err, DLOCK_EPROTO,
+				"'%s' is not a lock file: remove it or use "
+				"another directory",
+				file);
+	if (found == FILE_OTHER_FORMAT)
+		return dlk_fail(err, DLOCK_EPROTO,
+				"lock file '%s' has format %u, and we know "
+				"format %u: use the same version of dlock in "
+				"all programs, or remove the file while "
+				"nobody uses it",
+				file, (unsigned int)h.version,
+				(unsigned int)FILE_FORMAT);
+	if (found == FILE_OTHER)
+		return dlk_fail(err, DLOCK_EPROTO,
+				"lock file '%s' belongs to a lock called "
+				"'%.100s'",
+				file, h.name);
+	return found;
 }
 
 int dlki_file_entry_read(const struct file_session *s, const char *file)

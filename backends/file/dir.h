@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 struct file_session;
+struct file_state;
 
 /* Open the session's directory; create it if the parent exists. */
 int dlki_file_dir_open(struct file_session *s, struct dlk_error *err);
@@ -21,6 +22,12 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err);
  * another call may succeed once some are closed. */
 int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 		    struct stat *st, struct dlk_error *err);
+
+/* Read the state from `fd` as dlki_file_load() does, and refuse the file of
+ * another program, format or lock.  enum file_found, or the error. */
+int dlki_file_entry_load(int fd, const char *file,
+			 const struct dlk_request *request,
+			 struct file_state *st, struct dlk_error *err);
 
 /* Open the file to read only, with no check and no creation.  -1 and errno. */
 int dlki_file_entry_read(const struct file_session *s, const char *file);

@@ -38,16 +38,11 @@ static int lock_seal(int fd, const char *file, dlk_time deadline,
 static int store_limit(int fd, const char *file,
 		       const struct dlk_request *request, struct dlk_error *err)
 {
-	struct file_header h;
 	struct file_state st;
-	int found = dlki_file_load(fd, request->kind, request->name, &h, &st);
+	int found = dlki_file_entry_load(fd, file, request, &st, err);
 
 	if (found < 0)
-		return dlki_file_fail(err, errno, "read lock file", file);
-	if (found == FILE_FOREIGN || found == FILE_OTHER)
-		return dlk_fail(err, DLOCK_EPROTO,
-				"'%s' is not the lock file of '%s'", file,
-				request->name);
+		return found;
 	if (!st.limit || !dlki_file_count(fd, FILE_HOLDERS, FILE_WAITERS))
 		return DLOCK_EINVAL;
 	st.limit = request->limit;

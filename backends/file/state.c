@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION 2
 #define COPY_SIZE 512
 #define COPY_AT(i) (512 + COPY_SIZE * (i))
 #define PARTICIPANTS_AT 2048
@@ -83,10 +82,11 @@ static enum file_found judge_header(const struct file_header *h,
 		return FILE_FRESH;
 	if (memcmp(h->magic, magic, sizeof(magic)))
 		return FILE_FOREIGN;
+	/* First: the sum of another format may be another sum. */
+	if (h->version != FILE_FORMAT)
+		return FILE_OTHER_FORMAT;
 	if (h->sum != SUM(h) || memchr(h->name, 0, sizeof(h->name)) == NULL)
 		return FILE_DAMAGED;
-	if (h->version != VERSION)
-		return FILE_FOREIGN;
 	if (name && (h->kind != (uint32_t)kind || strcmp(h->name, name)))
 		return FILE_OTHER;
 	return FILE_GOOD;
@@ -155,7 +155,7 @@ int dlki_file_format(int fd, enum dlk_kind kind, const char *name,
 
 	memset(&h, 0, sizeof(h));
 	memcpy(h.magic, magic, sizeof(magic));
-	h.version = VERSION;
+	h.version = FILE_FORMAT;
 	h.kind = (uint32_t)kind;
 	strncpy(h.name, name, sizeof(h.name) - 1);
 	h.sum = SUM(&h);

@@ -20,6 +20,7 @@
 #include <dlock/backend.h>
 #include <sys/types.h>
 
+#define FILE_FORMAT 2           /* magic and version stay in every format */
 #define FILE_LABEL_SIZE 64
 #define FILE_HOLDER_SLOTS 64    /* readers and permits with a record */
 #define FILE_WAITER_SLOTS 64    /* waiters with a record */
@@ -60,7 +61,8 @@ enum file_found {
 	FILE_FRESH,   /* empty */
 	FILE_GOOD,
 	FILE_DAMAGED, /* ours, but header or both copies are unreadable */
-	FILE_FOREIGN, /* not a lock file, or of a version we do not know */
+	FILE_FOREIGN, /* not a lock file */
+	FILE_OTHER_FORMAT,
 	FILE_OTHER    /* another lock's file */
 };
 

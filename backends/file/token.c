@@ -63,14 +63,13 @@ static int is_in_use(int fd)
 int dlki_file_find_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 {
 	const struct dlk_request *c = &t->base.request;
-	struct file_header h;
 	struct file_state st;
+	int found = dlki_file_entry_load(fd, t->name->file, c, &st, err);
 
+	if (found < 0)
+		return found;
 	t->limit = c->limit;
 	t->is_set = 0;
-	if (dlki_file_load(fd, c->kind, c->name, &h, &st) < 0)
-		return dlki_file_fail(err, errno, "read lock file",
-				      t->name->file);
 	if (!st.limit || (st.limit == c->limit && !st.is_set) || !is_in_use(fd))
 		return 1;
 	if (!st.is_set)
@@ -136,28 +135,13 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 static int load_or_refuse(struct file_ticket *t, int fd, struct file_state *st,
 			  struct dlk_error *err)
 {
-	const struct dlk_request *c = &t->base.request;
 	struct file_name *n = t->name;
-	struct file_header h;
 	int found;
 
 	if (n->tokens.header_known && dlki_file_load_state(fd, st))
 		return FILE_GOOD;
 	n->tokens.header_known = 0;
-	found = dlki_file_load(fd, c->kind, c->name, &h, st);
-	if (found < 0)
-		return dlki_file_fail(err, errno, "read lock file", n->file);
-	if (found == FILE_FOREIGN)
-		return dlk_fail(err, DLOCK_EPROTO,
-				"'%s' is not a lock file, "
-				"or one of another version of dlock: remove it "
-				"or use another directory",
-				n->file);
-	if (found == FILE_OTHER)
-		return dlk_fail(err, DLOCK_EPROTO,
-				"lock file '%s' belongs to "
-				"a lock called '%.100s'",
-				n->file, h.name);
+	found = dlki_file_entry_load(fd, n->file, &t->base.request, st, err);
 	if (found == FILE_DAMAGED)
 		dlk_log(t->base.session, 1,
 			"lock file '%s' was damaged; its tokens go on from %s",

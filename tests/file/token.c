@@ -226,6 +226,17 @@ static void not_acquired(struct fixture *f, const char *part)
 	end_now(c);
 }
 
+static void not_broken(struct fixture *f, const char *part)
+{
+	dlock_client *c = store_open(f->dir, "keep_file=on");
+	dlock_lock *l = mutex(c, "x");
+
+	CHECK_RC(dlock_break(l, FOREVER), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), part);
+	end_now(l);
+	end_now(c);
+}
+
 CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 {
 	struct fixture f;
@@ -236,6 +247,7 @@ CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 	rises(&f, 1);
 	spoil(f.file, 0, 16);
 	not_acquired(&f, "not a lock file");
+	not_broken(&f, "not a lock file");
 	fd = open(f.file, O_RDONLY);
 	CHECK(read(fd, data, sizeof(data)) == sizeof(data));
 	CHECK(data[0] == (char)0xA5);
@@ -276,7 +288,12 @@ CASE(file_token, a_file_of_another_version_is_left_alone)
 	h.version = 1;
 	h.sum = checksum(&h, offsetof(struct file_header, sum));
 	overwrite(f.file, 0, &h, sizeof(h));
-	not_acquired(&f, "another version");
+	not_acquired(&f, "has format 1, and we know format 2");
+	/* A later header, with the sum at another place. */
+	h.version = 3;
+	overwrite(f.file, 0, &h, sizeof(h));
+	not_acquired(&f, "has format 3, and we know format 2");
+	not_broken(&f, "has format 3");
 	h.version = 2;
 	h.sum = sum;
 	overwrite(f.file, 0, &h, sizeof(h));
