@@ -28,27 +28,25 @@ static int raced(int errnum)
 	return errnum == ENOENT || errnum == EEXIST || errnum == EAGAIN;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Copy the state, so that the new file's next token is larger than all tokens
- * of the old file, and of removed files if the old file has no good state. */
+ * of the old file by `ahead` at least, and of removed files if the old file has
+ * no good state. */
 static int carry_state_over(const struct file_session *s, int fd, int old,
-			    const struct dlk_request *request)
+			    const struct dlk_request *request, uint64_t ahead)
 {
 	struct file_header h;
 	struct file_state was, st;
 	int found = dlki_file_load(old, request->kind, request->name, &h, &was);
+	uint64_t now_us = dlki_file_time(), floor;
 
 	if (found < 0)
 		return -1;
+	floor = found == FILE_GOOD ? 0 : dlki_file_floor(s);
 	memset(&st, 0, sizeof(st));
-	st.last = larger(was.last, dlki_file_time());
-	if (found != FILE_GOOD)
-		st.last = larger(st.last, dlki_file_floor(s));
-	st.first = st.last;
+	st.last = was.last > now_us ? was.last : now_us;
+	if (st.last < floor)
+		st.last = floor;
+	st.first = st.last += ahead;
 	st.limit = was.limit;
 	st.is_set = was.is_set;
 	return dlki_file_format(fd, request->kind, request->name, &st);
@@ -78,7 +76,9 @@ static int cannot_replace(int errnum, const char *file, int old,
  * The state is carried over twice: before the exchange, to see that there is
  * room, and after it, when the old file has given its last token.  No client
  * can lock the new file in between, as we have locked all bytes of the new
- * file.  1: others were in the way.
+ * file.  If we are killed in between, the first copy counts, and is ahead of
+ * the range that the holder may have set aside meanwhile.  1: others were in
+ * the way.
  */
 static int replace_file(struct file_session *s, const char *file,
 			const char *fresh, int old, int fd,
@@ -88,7 +88,7 @@ static int replace_file(struct file_session *s, const char *file,
 	int errnum, rc;
 
 	if (dlki_file_share_apply(s, fd) < 0 || dlki_file_lock_all(fd) != 1 ||
-	    carry_state_over(s, fd, old, request) < 0 ||
+	    carry_state_over(s, fd, old, request, 2 * DLK_TOKENS_AHEAD) < 0 ||
 	    renameat(s->dirfd, fresh, s->dirfd, file) < 0) {
 		errnum = errno;
 		rc = cannot_replace(errnum, file, old, err);
@@ -97,7 +97,7 @@ static int replace_file(struct file_session *s, const char *file,
 		(void)unlinkat(s->dirfd, fresh, 0);
 		return rc;
 	}
-	if (carry_state_over(s, fd, old, request) < 0)
+	if (carry_state_over(s, fd, old, request, 0) < 0)
 		return dlki_file_fail(err, errno, "write lock file", file);
 	return 0;
 }

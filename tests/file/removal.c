@@ -310,3 +310,24 @@ CASE(file_removal, broken_by_several_at_once)
 	CHECK(dlock_token(h) > last);
 	CHECK_OK(dlock_release(h));
 }
+
+static dlock_lock *the_lock;
+static uint64_t last_token;
+
+/* The holder draws a last token, and the breaker goes no further. */
+static void draw_and_fail(void)
+{
+	last_token = token_after(0, the_lock);
+	fail_pwrite = EIO;
+}
+
+CASE(file_removal, a_break_that_ends_halfway_minds_the_last_holder)
+{
+	the_lock = mutex(store_open(store_dir(), NULL), "x");
+	token_after(0, the_lock);
+	before_rename = draw_and_fail;
+	CHECK_RC(dlock_break(the_lock, FOREVER), DLOCK_ESYSTEM);
+	fail_pwrite = 0;
+	clock_back_s = 3600;
+	token_after(last_token, the_lock);
+}

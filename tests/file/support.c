@@ -21,6 +21,7 @@
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s, fsyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
+void (*before_rename)(void);
 
 /* Replaces libc's function for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -81,6 +82,13 @@ int unlink(const char *path)
 	if (after_unlink)
 		after_unlink();
 	return rc;
+}
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	if (before_rename)
+		before_rename();
+	return (int)syscall(SYS_renameat, from_dir, from, to_dir, to);
 }
 
 int close(int fd)

@@ -79,6 +79,8 @@ extern atomic_int short_pwrite;
 extern atomic_int fsyncs, inotify_inits;
 /* called by unlink() */
 extern void (*before_unlink)(void), (*after_unlink)(void);
+/* called by renameat(), as a break does */
+extern void (*before_rename)(void);
 /* called by close() */
 extern void (*before_close)(void);
 /* The wall clock is behind by so much. */
