@@ -87,6 +87,24 @@ static int dir_make(const struct file_session *s, struct dlk_error *err)
 	return dlki_file_fail(err, errno, "make directory", s->dir);
 }
 
+/* Flush the parent: this client, or a client without `sync`, may just have made
+ * the directory.  The parent may be closed to us, or on a file system without a
+ * disk (EINVAL). */
+static int flush_parent(const struct file_session *s, int dir,
+			struct dlk_error *err)
+{
+	int fd = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd < 0 && errno == EACCES)
+		return 0;
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		rc = dlki_file_fail(err, errno, "flush the parent of", s->dir);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 static int dir_try(const struct file_session *s, int *out,
 		   struct dlk_error *err)
 {
@@ -100,6 +118,8 @@ static int dir_try(const struct file_session *s, int *out,
 	if (fd < 0)
 		return errno;
 	rc = dir_check(s, fd, err);
+	if (rc == 0 && s->sync)
+		rc = flush_parent(s, fd, err);
 	if (rc < 0)
 		dlki_file_fds_close(fd);
 	else

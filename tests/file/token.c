@@ -376,3 +376,12 @@ CASE(file_token, synced_with_a_file_put_in_place_by_another_client)
 	CHECK_OK(dlock_release(take(lc, 0)));
 	CHECK_INT(fsyncs, ==, before + 1);
 }
+
+CASE(file_token, synced_with_the_parent_of_the_directory)
+{
+	char sub[PATH_MAX];
+
+	CHECK(snprintf(sub, sizeof(sub), "%s/a", store_dir()) < PATH_MAX);
+	store_open(sub, "sync=on");
+	CHECK_INT(fsyncs, ==, 1);
+}
