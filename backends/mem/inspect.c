@@ -43,6 +43,7 @@ int dlki_mem_inspect(struct dlk_session *base,
 {
 	struct mem_session *s = mem_session(base);
 	const struct mem_queue *queue;
+	const struct mem_ticket *t;
 	dlk_time now = dlk_now();
 
 	/* The text of a message must not shift the rehearsed faults. */
@@ -50,9 +51,9 @@ int dlki_mem_inspect(struct dlk_session *base,
 		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);
 	queue = dlki_mem_find(s, request);
-	for (const struct mem_ticket *t = queue ? queue->first : NULL; t;
-	     t = t->next)
-		report_ticket(t, now, each, arg);
+	if (queue)
+		TAILQ_FOREACH(t, &queue->tickets, entry)
+			report_ticket(t, now, each, arg);
 	pthread_mutex_unlock(&dlki_mem_mu);
 	return 0;
 }
@@ -84,7 +85,7 @@ int dlki_mem_resize(struct dlk_session *base, const struct dlk_request *request,
 	queue = dlki_mem_find(s, request);
 	if (queue)
 		dlki_mem_expire(queue, dlk_now());
-	if (queue && queue->first) {
+	if (queue && !TAILQ_EMPTY(&queue->tickets)) {
 		queue->limit = request->limit;
 		queue->is_set = 1;
 		dlki_mem_wake(queue);
@@ -100,14 +101,14 @@ int dlki_mem_break(struct dlk_session *base, const struct dlk_request *request,
 {
 	struct mem_session *s = mem_session(base);
 	struct mem_queue *queue;
-	struct mem_ticket *next;
+	struct mem_ticket *t, *next;
 
 	if (dlki_mem_rehearse(s, deadline, err) != 0)
 		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);
 	queue = dlki_mem_find(s, request);
-	for (struct mem_ticket *t = queue ? queue->first : NULL; t; t = next) {
-		next = t->next;
+	for (t = queue ? TAILQ_FIRST(&queue->tickets) : NULL; t; t = next) {
+		next = TAILQ_NEXT(t, entry);
 		if (!t->granted)
 			continue;
 		if (!t->orphan)

@@ -12,6 +12,7 @@
 #define DLOCK_BACKENDS_MEM_MEM_H
 
 #include <dlock/backend.h>
+#include <sys/queue.h>
 
 struct mem_session {
 	struct dlk_session base;
@@ -32,7 +33,7 @@ struct mem_session {
 struct mem_ticket {
 	struct dlk_ticket base;
 	struct mem_queue *queue; /* NULL: in no queue */
-	struct mem_ticket *next, **link;
+	TAILQ_ENTRY(mem_ticket) entry;
 	int granted;
 	int watched;             /* tell the core of other sessions */
 	int orphan;              /* the store's own: see orphan.h */

@@ -9,25 +9,22 @@
 
 struct orphan {
 	struct mem_ticket ticket;
-	struct orphan *next;
+	LIST_ENTRY(orphan) entry;
 	char text[]; /* the owner and the label */
 };
 
-static struct orphan *orphans; /* under dlki_mem_mu */
+static LIST_HEAD(, orphan) orphans; /* under dlki_mem_mu */
 
 /* Free the orphans that have left their queues. */
 static void sweep(void)
 {
-	struct orphan **at = &orphans;
+	struct orphan *next;
 
-	while (*at) {
-		struct orphan *o = *at;
-
-		if (o->ticket.queue) {
-			at = &o->next;
+	for (struct orphan *o = LIST_FIRST(&orphans); o; o = next) {
+		next = LIST_NEXT(o, entry);
+		if (o->ticket.queue)
 			continue;
-		}
-		*at = o->next;
+		LIST_REMOVE(o, entry);
 		free(o);
 	}
 }
@@ -65,20 +62,18 @@ void dlki_mem_orphan_leave(struct mem_ticket *t)
 	if (!t->granted)
 		o->ticket.until = mem_lease_end(mem_session(t->base.session));
 	dlki_mem_note_end(t->queue, o->ticket.until);
-	*t->link = &o->ticket;
-	if (t->next)
-		t->next->link = &o->ticket.next;
-	else
-		t->queue->last = &o->ticket.next;
+	TAILQ_INSERT_BEFORE(t, &o->ticket, entry);
+	TAILQ_REMOVE(&t->queue->tickets, t, entry);
 	t->queue = NULL;
 	t->granted = t->watched = 0;
-	o->next = orphans;
-	orphans = o;
+	LIST_INSERT_HEAD(&orphans, o, entry);
 }
 
 struct mem_ticket *dlki_mem_orphan_of(const struct mem_ticket *t)
 {
-	for (struct orphan *o = orphans; o; o = o->next) {
+	struct orphan *o;
+
+	LIST_FOREACH(o, &orphans, entry) {
 		if (o->ticket.queue &&
 		    o->ticket.base.session == t->base.session &&
 		    o->ticket.base.id == t->base.id)
@@ -89,7 +84,9 @@ struct mem_ticket *dlki_mem_orphan_of(const struct mem_ticket *t)
 
 void dlki_mem_orphans_close(struct mem_session *s)
 {
-	for (struct orphan *o = orphans; o; o = o->next) {
+	struct orphan *o;
+
+	LIST_FOREACH(o, &orphans, entry) {
 		if (!o->ticket.queue || o->ticket.base.session != &s->base)
 			continue;
 		o->ticket.base.session = NULL;
@@ -101,5 +98,5 @@ void dlki_mem_orphans_close(struct mem_session *s)
 
 void dlki_mem_orphans_forget(void)
 {
-	orphans = NULL;
+	LIST_INIT(&orphans);
 }

@@ -44,14 +44,10 @@ static int unlink_ticket(struct mem_ticket *t)
 {
 	struct mem_queue *queue = t->queue;
 
-	*t->link = t->next;
-	if (t->next)
-		t->next->link = t->link;
-	else
-		queue->last = t->link;
+	TAILQ_REMOVE(&queue->tickets, t, entry);
 	t->queue = NULL;
 	t->granted = t->watched = 0;
-	if (queue->first)
+	if (!TAILQ_EMPTY(&queue->tickets))
 		return 1;
 	keep_idle(queue);
 	return 0;
@@ -78,7 +74,7 @@ static struct mem_queue *queue_new(const struct mem_session *s,
 
 	if (!queue)
 		return NULL;
-	queue->last = &queue->first;
+	TAILQ_INIT(&queue->tickets);
 	queue->ends = DLK_FOREVER;
 	queue->limit = request->limit;
 	queue->kind = request->kind;
@@ -99,8 +95,8 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 	if (queue->ends > now)
 		return;
 	queue->ends = DLK_FOREVER;
-	for (struct mem_ticket *t = queue->first; t; t = next) {
-		next = t->next;
+	for (struct mem_ticket *t = TAILQ_FIRST(&queue->tickets); t; t = next) {
+		next = TAILQ_NEXT(t, entry);
 		if (!(t->granted || t->orphan))
 			continue;
 		if (t->until > now)
@@ -115,31 +111,28 @@ static const struct mem_ticket *find_beside(const struct mem_queue *queue,
 					    const struct mem_ticket *t)
 {
 	const char *owner = t->base.request.beside;
-	const struct mem_ticket *q = owner ? queue->first : NULL;
+	const struct mem_ticket *q = owner ? TAILQ_FIRST(&queue->tickets) :
+					     NULL;
 
 	while (q && !(q->granted && strcmp(q->base.request.owner, owner) == 0))
-		q = q->next;
+		q = TAILQ_NEXT(q, entry);
 	return q;
 }
 
 /* An upgrade comes before all that wait. */
 static void append(struct mem_queue *queue, struct mem_ticket *t)
 {
-	struct mem_ticket **at = queue->last;
+	struct mem_ticket *q, *last = NULL;
 
-	if (find_beside(queue, t)) {
-		for (struct mem_ticket *q = queue->first; q; q = q->next)
-			if (q->granted)
-				at = &q->next;
-	}
 	t->queue = queue;
-	t->next = *at;
-	t->link = at;
-	*at = t;
-	if (t->next)
-		t->next->link = &t->next;
-	else
-		queue->last = &t->next;
+	if (!find_beside(queue, t)) {
+		TAILQ_INSERT_TAIL(&queue->tickets, t, entry);
+		return;
+	}
+	TAILQ_FOREACH(q, &queue->tickets, entry)
+		if (q->granted)
+			last = q;
+	TAILQ_INSERT_AFTER(&queue->tickets, last, t, entry);
 }
 
 static void note_ttl(struct mem_queue *queue, const struct mem_session *s)
@@ -161,9 +154,9 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 	if (queue == idle)
 		idle = NULL;
 	append(queue, t);
-	if (queue->first != t)
+	if (TAILQ_FIRST(&queue->tickets) != t)
 		dlki_mem_expire(queue, dlk_now());
-	if (queue->first == t) {
+	if (TAILQ_FIRST(&queue->tickets) == t) {
 		queue->limit = request->limit;
 		queue->is_set = 0;
 		queue->ttl_ms = 0;
@@ -225,10 +218,12 @@ static void wake(const struct mem_ticket *t)
 int dlki_mem_is_turn(const struct mem_ticket *t)
 {
 	const struct mem_ticket *beside = find_beside(t->queue, t);
+	const struct mem_ticket *q;
 	struct ahead ahead = { 0 };
 
-	for (const struct mem_ticket *q = t->queue->first; q && q != t;
-	     q = q->next) {
+	TAILQ_FOREACH(q, &t->queue->tickets, entry) {
+		if (q == t)
+			break;
 		if (q == beside || dlki_mem_wants_too_many(q))
 			continue;
 		add(&ahead, q);
@@ -242,8 +237,9 @@ int dlki_mem_is_turn(const struct mem_ticket *t)
 void dlki_mem_wake(struct mem_queue *queue)
 {
 	struct ahead ahead = { 0 };
+	struct mem_ticket *t;
 
-	for (struct mem_ticket *t = queue->first; t; t = t->next) {
+	TAILQ_FOREACH(t, &queue->tickets, entry) {
 		if (dlki_mem_wants_too_many(t)) {
 			wake(t);
 			continue;
@@ -283,7 +279,8 @@ static void report_queue(const void *node, VISIT visit, void *closure)
 		.permits = queue->limit,
 	};
 
-	if ((visit == postorder || visit == leaf) && queue->first &&
+	if ((visit == postorder || visit == leaf) &&
+	    !TAILQ_EMPTY(&queue->tickets) &&
 	    strcmp(queue->space, l->s->space) == 0)
 		l->each(&e, l->arg);
 }

@@ -9,7 +9,7 @@
 #include "backends/mem/mem.h"
 
 struct mem_queue {
-	struct mem_ticket *first, **last;
+	TAILQ_HEAD(, mem_ticket) tickets;
 	dlk_time ends;   /* no lease of a holder or an orphan ends before */
 	int64_t ttl_ms;  /* of the shortest lease to be granted; 0: no leases */
 	uint32_t limit;  /* permits, as the participants name them ... */

@@ -13,7 +13,7 @@ static void tell(const struct mem_ticket *holder)
 
 void dlki_mem_tell_wanted(const struct mem_ticket *t)
 {
-	const struct mem_ticket *holder = t->queue->first;
+	const struct mem_ticket *holder = TAILQ_FIRST(&t->queue->tickets);
 
 	if (t->queue->kind == DLK_LOCK &&
 	    holder->base.session != t->base.session)
@@ -22,7 +22,9 @@ void dlki_mem_tell_wanted(const struct mem_ticket *t)
 
 static int others_wait(const struct mem_ticket *holder)
 {
-	for (const struct mem_ticket *t = holder->next; t; t = t->next) {
+	const struct mem_ticket *t = holder;
+
+	while ((t = TAILQ_NEXT(t, entry))) {
 		if (t->base.session != holder->base.session)
 			return 1;
 	}
@@ -61,6 +63,7 @@ int dlki_mem_revoke(struct dlk_session *base, const struct dlk_request *request,
 		    dlk_time deadline, struct dlk_error *err)
 {
 	struct mem_session *s = mem_session(base);
+	const struct mem_ticket *t;
 	const struct mem_queue *q;
 	int rc = dlki_mem_rehearse(s, deadline, err);
 
@@ -68,8 +71,9 @@ int dlki_mem_revoke(struct dlk_session *base, const struct dlk_request *request,
 		return rc;
 	pthread_mutex_lock(&dlki_mem_mu);
 	q = dlki_mem_find(s, request);
-	for (const struct mem_ticket *t = q ? q->first : NULL; t; t = t->next)
-		tell(t);
+	if (q)
+		TAILQ_FOREACH(t, &q->tickets, entry)
+			tell(t);
 	pthread_mutex_unlock(&dlki_mem_mu);
 	return 0;
 }
