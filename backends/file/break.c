@@ -31,17 +31,17 @@ static int raced(int errnum)
 /* Copy the state, so that the new file's next token is larger than all tokens
  * of the old file by `ahead` at least, and of removed files if the old file has
  * no good state. */
-static int carry_state_over(const struct file_session *s, int fd, int old,
+static int carry_state_over(struct file_session *s, int fd, int old,
 			    const struct dlk_request *request, uint64_t ahead)
 {
 	struct file_header h;
 	struct file_state was, st;
 	int found = dlki_file_load(old, request->kind, request->name, &h, &was);
-	uint64_t now_us = dlki_file_time(), floor;
+	uint64_t now_us = dlki_file_time(), floor = 0;
 
-	if (found < 0)
+	if (found < 0 ||
+	    (found != FILE_GOOD && dlki_file_table_floor(s, &floor) < 0))
 		return -1;
-	floor = found == FILE_GOOD ? 0 : dlki_file_floor(s);
 	memset(&st, 0, sizeof(st));
 	st.last = was.last > now_us ? was.last : now_us;
 	if (st.last < floor)
@@ -177,7 +177,7 @@ int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
 	if (rc == 0 && (!file || !fresh))
 		rc = dlki_nomem(err);
 	if (rc == 0)
-		rc = floor = dlki_file_floor_lock(s, deadline, err);
+		rc = floor = dlki_file_table_floor_lock(s, deadline, err);
 	if (rc >= 0)
 		rc = break_despite_races(s, file, fresh, request, err);
 	dlki_file_floor_unlock(floor);

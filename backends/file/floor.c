@@ -130,20 +130,22 @@ int dlki_file_floor_raise(const struct file_session *s, int fd, uint64_t token)
 	return s->sync && (fdatasync(fd) < 0 || fsync(s->dirfd) < 0) ? -1 : 0;
 }
 
-uint64_t dlki_file_floor(const struct file_session *s)
+int dlki_file_floor(const struct file_session *s, uint64_t *token)
 {
 	char file[FILE_FLOOR_NAME_SIZE];
 	struct dlk_error err;
-	uint64_t token = 0;
 	struct stat st;
 	int fd = dlki_file_entry_read(s, dlki_file_floor_name(s, file));
 
+	*token = 0;
 	if (fd < 0)
-		return 0;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ?
+			       -1 :
+			       0;
 	/* In a directory with a sticky bit any user may have made the file. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    dlki_file_share_check(s, file, &st, &err) == 0)
-		token = read_floor(fd);
+		*token = read_floor(fd);
 	close(fd);
-	return token;
+	return 0;
 }

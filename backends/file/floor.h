@@ -29,7 +29,8 @@ void dlki_file_floor_unlock(int fd); /* accepts fd < 0 */
  * impossible. */
 int dlki_file_floor_raise(const struct file_session *s, int fd, uint64_t token);
 
-/* Return the greatest token of all removed files, or 0. */
-uint64_t dlki_file_floor(const struct file_session *s);
+/* Read the greatest token of all removed files, or 0.  -1 and errno: no
+ * descriptor or no memory is free. */
+int dlki_file_floor(const struct file_session *s, uint64_t *token);
 
 #endif

@@ -7,6 +7,7 @@
 #include "backends/file/dir.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
+#include "backends/file/floor.h"
 #include "backends/file/name.h"
 #include "backends/file/sweep.h"
 
@@ -262,6 +263,27 @@ int dlki_file_table_entry(struct file_session *s, const char *file, int *fd,
 		rc = dlki_file_entry(s, file, fd, st, err);
 	while (rc > 0 && close_idle(s));
 	return rc > 0 ? err->code : rc;
+}
+
+int dlki_file_table_floor(struct file_session *s, uint64_t *token)
+{
+	int rc;
+
+	do
+		rc = dlki_file_floor(s, token);
+	while (rc < 0 && close_idle(s));
+	return rc;
+}
+
+int dlki_file_table_floor_lock(struct file_session *s, dlk_time deadline,
+			       struct dlk_error *err)
+{
+	int rc;
+
+	do
+		rc = dlki_file_floor_lock(s, deadline, err);
+	while (rc == DLOCK_EEXHAUSTED && close_idle(s));
+	return rc;
 }
 
 struct file_name *dlki_file_name_find(struct file_session *s, int wd)

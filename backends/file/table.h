@@ -48,6 +48,11 @@ struct file_name *dlki_file_name_next(struct file_session *s,
 int dlki_file_table_entry(struct file_session *s, const char *file, int *fd,
 			  struct stat *st, struct dlk_error *err);
 
+/* Call dlki_file_floor(), and dlki_file_floor_lock(), likewise. */
+int dlki_file_table_floor(struct file_session *s, uint64_t *token);
+int dlki_file_table_floor_lock(struct file_session *s, dlk_time deadline,
+			       struct dlk_error *err);
+
 /* Remove the name and the watch, with s->mu held, and n->mu if the name has
  * references.  The watch belongs to the file: a name in this name's place may
  * have the same watch. */

@@ -14,6 +14,7 @@
 #include "backends/file/name.h"
 #include "backends/file/notify.h"
 #include "backends/file/state.h"
+#include "backends/file/table.h"
 
 #define BATCH_MAX 4096
 #define STREAK 32   /* quick draws in a row before batches grow */
@@ -93,11 +94,12 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 {
 	const struct dlk_request *c = &t->base.request;
 	struct file_name *n = t->name;
-	uint64_t now_us = dlki_file_time(), floor;
+	uint64_t now_us = dlki_file_time(), floor = 0;
 	char floor_name[FILE_FLOOR_NAME_SIZE];
 	int rc;
 
-	floor = found == FILE_GOOD ? 0 : dlki_file_floor(n->session);
+	if (found != FILE_GOOD && dlki_file_table_floor(n->session, &floor) < 0)
+		return dlki_file_fail(err, errno, "read the floor of", n->file);
 	if (st->last < floor)
 		st->last = floor;
 	if (st->last >= LAST_TOKEN)

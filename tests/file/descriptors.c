@@ -83,6 +83,24 @@ CASE(file_descriptors, descriptors_that_are_kept_are_given_up)
 		end_now(l[i]);
 }
 
+/* A break needs a descriptor for the floor, too. */
+CASE(file_descriptors, descriptors_that_are_kept_do_not_stop_a_break)
+{
+	dlock_client *c = store_open(store_dir(), NULL);
+	dlock_lock *l = mutex(c, "x");
+	struct rlimit was;
+	int fd;
+
+	token_after(0, mutex(c, "y"));
+	token_after(0, l);
+	token_after(0, mutex(c, "z"));
+	fd = dup(0);
+	CHECK(fd >= 0 && close(fd) == 0);
+	was = limit_descriptors((rlim_t)fd);
+	CHECK_OK(dlock_break(l, FOREVER));
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+}
+
 /* The files of the names given up are removed, also the first. */
 CASE(file_descriptors, no_file_stays_for_want_of_a_descriptor)
 {
@@ -168,6 +186,46 @@ CASE(file_descriptors, out_of_descriptors_at_a_downgrade)
 
 	CHECK_WITHIN(downgrade_without_descriptors(la, b, lb),
 		     500 * slowness());
+}
+
+/* Acquire the lock of a removed file with so many descriptors. */
+static void acquire_with(const char *dir, rlim_t descriptors, uint64_t last)
+{
+	dlock_client *c = store_open(dir, "keep_file=on");
+	dlock_lock *l = mutex(c, "x");
+	struct rlimit was;
+	dlock_hold *h;
+	int fd = dup(0), rc;
+
+	CHECK(fd >= 0 && close(fd) == 0);
+	was = limit_descriptors((rlim_t)fd + descriptors);
+	rc = dlock_acquire(l, 0, &h);
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	if (rc == DLOCK_OK)
+		CHECK(dlock_token(h) > last);
+	else
+		CHECK_INT(rc, ==, DLOCK_EEXHAUSTED);
+	if (rc == DLOCK_OK)
+		give(h);
+	CHECK(unlink(store_file(dir, "l", "x")) == 0 || errno == ENOENT);
+	end_now(l);
+	end_now(c);
+}
+
+/* The file with the tokens of removed files needs a descriptor, too. */
+CASE(file_descriptors, tokens_rise_for_want_of_a_descriptor)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	uint64_t last = token_after(0, l);
+
+	end_now(l);
+	end_now(c);
+	CHECK(access(store_file(dir, "l", "x"), F_OK) != 0);
+	clock_back_s = 3600;
+	for (rlim_t i = 0; i < 8; i++)
+		acquire_with(dir, i, last);
 }
 
 /* ---- A slow close -------------------------------------------------------- */
