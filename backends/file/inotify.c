@@ -138,8 +138,9 @@ int dlki_file_unchanged(const struct file_name *n)
 	uint64_t count = atomic_load(&i->count);
 	int pending;
 
-	if (n->wd < 0 || n->checked != count || count & 1 ||
-	    atomic_load(&i->blind))
+	/* inotify is silent about other hosts. */
+	if (n->session->remote_ok || n->wd < 0 || n->checked != count ||
+	    count & 1 || atomic_load(&i->blind))
 		return 0;
 	return ioctl(i->fd, FIONREAD, &pending) == 0 && !pending &&
 	       atomic_load(&i->count) == count;

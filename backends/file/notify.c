@@ -130,7 +130,8 @@ int dlki_file_announce(struct file_name *n)
 	}
 	/* Announce even without hearing: the holder may keep the lock until it
 	 * is wanted. */
-	return open_and_close(n, O_RDONLY) < 0 ? -1 : deaf;
+	return open_and_close(n, O_RDONLY) < 0 || n->session->remote_ok ? -1 :
+									  deaf;
 }
 
 int dlki_file_hear_waiters(struct file_name *n)

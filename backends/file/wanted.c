@@ -39,14 +39,17 @@ static int others_wait(const struct file_name *n)
 static int watch(struct file_ticket *t, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
-	int rc = n->stale ? -1 : dlki_file_hear_waiters(n);
+	int rc = -1;
 
+	if (!n->stale && !n->session->remote_ok)
+		rc = dlki_file_hear_waiters(n);
 	if (n->stale)
 		return dlk_fail(err, DLOCK_ELOST,
 				"the lock file was removed or replaced");
 	if (rc < 0)
 		return dlk_fail(err, DLOCK_ENOTSUP,
-				"without inotify nobody tells us of waiters");
+				"without inotify, or with remote=on, nobody "
+				"tells us of waiters");
 	t->revocable = t->base.request.kind == DLK_SEMAPHORE;
 	if (t->revocable)
 		return 0;

@@ -111,3 +111,22 @@ CASE(file_drawn, a_name_is_closed_while_it_is_opened)
 	use(la);
 	token_after(token_after(0, lb), la);
 }
+
+/* On a network file system, inotify is silent about clients of other hosts. */
+CASE(file_drawn, beside_a_client_of_another_host)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, "remote=on");
+	dlock_client *b = store_open(dir, "remote=on");
+	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
+	dlock_hold *h;
+
+	deaf_watches = 1;
+	again_and_again(la);
+	token_after(token_after(0, lb), la);
+	again_and_again(la);
+	CHECK_OK(dlock_break(lb, FOREVER));
+	h = take(lb, 0);
+	CHECK_RC(dlock_acquire(la, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
+	give(h);
+}

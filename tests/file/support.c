@@ -18,6 +18,7 @@
 #include "support/process.h"
 #include "support/temp.h"
 
+atomic_int deaf_watches;
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s, fsyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
@@ -61,6 +62,8 @@ int inotify_add_watch(int fd, const char *path, uint32_t mask)
 		errno = fail_watch;
 		return -1;
 	}
+	if (deaf_watches)
+		mask = IN_DELETE_SELF;
 	return (int)syscall(SYS_inotify_add_watch, fd, path, mask);
 }
 

@@ -69,6 +69,8 @@ void child_kill(pid_t pid);
 
 /* If not 0, the system call fails with this errno. */
 extern atomic_int fail_pwrite, fail_inotify, fail_watch;
+/* New watches see no event, as of clients on other hosts. */
+extern atomic_int deaf_watches;
 /* Delay a call of inotify_rm_watch(), counted from now. */
 extern atomic_int slow_unwatch;
 #define SLOW_MS 300

@@ -93,6 +93,33 @@ CASE(file_wait, without_watches_asks_for_a_descriptor_rarely)
 	ticket_give(&held);
 }
 
+/* Return how long a waiter of `b` waits after the release. */
+static int64_t handed_over(dlock_lock *la, dlock_client *b, dlock_lock *lb)
+{
+	dlock_hold *h = take(la, FOREVER);
+	struct taker t = { 0 };
+	int64_t begin;
+
+	taker_queue(&t, b, lb, FOREVER);
+	begin = now_ms();
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(let_go(&t));
+	return t.done_ms - begin;
+}
+
+/* On a network file system, inotify is silent about releases of other hosts. */
+CASE(file_wait, for_a_client_of_another_host)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, "remote=on");
+	dlock_client *b = store_open(dir, "remote=on");
+	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
+
+	deaf_watches = 1;
+	CHECK_WITHIN(handed_over(la, b, lb), 500 * slowness());
+}
+
 /* ---- Many waiters -------------------------------------------------------- */
 
 static int64_t two_hundred(dlock_lock *la, dlock_client *b, dlock_lock *lb)

@@ -276,6 +276,17 @@ CASE(file_wanted, cannot_be_told_without_inotify)
 	ticket_give(&t);
 }
 
+/* inotify is silent about waiters of other hosts. */
+CASE(file_wanted, cannot_be_told_of_other_hosts)
+{
+	dlock_client *c = store_open(store_dir(), "remote=on");
+	struct file_ticket t;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, DLOCK_ENOTSUP);
+	ticket_give(&t);
+}
+
 /* inotify fails, and works later: `fail` is fail_inotify or fail_watch. */
 static void told_later(atomic_int *fail, int errnum)
 {
