@@ -49,7 +49,9 @@ static int carry_state_over(struct file_session *s, int fd, int old,
 	st.first = st.last += ahead;
 	st.limit = was.limit;
 	st.is_set = was.is_set;
-	return dlki_file_format(fd, request->kind, request->name, &st);
+	if (dlki_file_format(fd, request->kind, request->name, &st) < 0)
+		return -1;
+	return s->sync ? fdatasync(fd) : 0;
 }
 
 /* Set the error.  In a directory with the sticky bit other users' files cannot

@@ -20,7 +20,7 @@
 
 atomic_int deaf_watches;
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
-atomic_int clock_back_s, fsyncs, inotify_inits;
+atomic_int clock_back_s, fsyncs, fdatasyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
 void (*before_rename)(void);
 
@@ -44,6 +44,12 @@ int fsync(int fd)
 {
 	fsyncs++;
 	return (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+	fdatasyncs++;
+	return (int)syscall(SYS_fdatasync, fd);
 }
 
 int inotify_init1(int flags)

@@ -77,8 +77,8 @@ extern atomic_int slow_unwatch;
 /* The next larger pwrite() writes only so many bytes, and returns the
  * number. */
 extern atomic_int short_pwrite;
-/* Calls of fsync() and inotify_init1(). */
-extern atomic_int fsyncs, inotify_inits;
+/* Calls of fsync(), fdatasync() and inotify_init1(). */
+extern atomic_int fsyncs, fdatasyncs, inotify_inits;
 /* called by unlink() */
 extern void (*before_unlink)(void), (*after_unlink)(void);
 /* called by renameat(), as a break does */

@@ -385,3 +385,13 @@ CASE(file_token, synced_with_the_parent_of_the_directory)
 	store_open(sub, "sync=on");
 	CHECK_INT(fsyncs, ==, 1);
 }
+
+CASE(file_token, synced_before_a_break_puts_the_file_in_place)
+{
+	dlock_client *c = store_open(store_dir(), "sync=on");
+
+	token_after(0, mutex(c, "x"));
+	CHECK_INT(fdatasyncs, ==, 1);
+	CHECK_OK(dlock_break(mutex(c, "x"), FOREVER));
+	CHECK_INT(fdatasyncs, >, 1);
+}
