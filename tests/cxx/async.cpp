@@ -122,6 +122,18 @@ TEST(begun_acquire_needs_unbound_handle)
 	CHECK(c.pending() == 0);
 }
 
+TEST(begun_acquire_needs_a_callback)
+{
+	dlock::client c(uri);
+	dlock::mutex mine(c, name);
+
+	mine.unbind();
+	THROWS(mine.acquire_start(dlock::granted_fn()), dlock::errc::invalid);
+	while (c.pending() > 0)
+		c.wait(20s);
+	CHECK(mine.try_acquire());
+}
+
 TEST(begun_acquires_share)
 {
 	dlock::client c(uri);

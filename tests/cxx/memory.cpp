@@ -7,6 +7,8 @@
 #include <new>
 #include <string.h>
 
+using namespace std::chrono_literals;
+
 /* This thread's allocations until the failing allocation; 0: all succeed. */
 static thread_local int fails;
 
@@ -92,6 +94,25 @@ TEST(lock_without_memory_holds_nothing)
 	CHECK(n >= 2 && locked == 1);
 	CHECK(theirs.try_acquire());
 	CHECK(mine.try_acquire());
+}
+
+TEST(begun_acquire_without_memory)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+
+	mine.unbind();
+	{
+		const dlock::hold first = theirs.acquire();
+
+		CHECK(without_memory([&] {
+			      std::error_code code;
+
+			      CHECK(!mine.acquire_start(c, 0ms).get(code));
+			      CHECK(code == dlock::errc::busy);
+		      }) > 0);
+	}
+	CHECK(theirs.try_acquire());
 }
 
 TEST(reports_without_memory)

@@ -246,7 +246,9 @@ protected:
 			beginning{ hooks_, std::move(done) });
 		dlock_op op = 0;
 
-		detail::settle(fn(beginning::end, call.get(), &op), nullptr);
+		detail::settle(fn(call->done ? beginning::end : nullptr,
+				  call.get(), &op),
+			       nullptr);
 		static_cast<void>(call.release());
 		return op;
 	}
@@ -262,7 +264,9 @@ protected:
 		s->op = fn([s](std::error_code code, hold h,
 			       const char *message) {
 			s->code = code;
-			s->message = message;
+			/* Without memory the code has no text. */
+			static_cast<void>(detail::caught(
+				[&] { s->message = message; }));
 			if (s->wanted)
 				s->h = std::move(h);
 			s->over = true;
