@@ -230,6 +230,9 @@ struct dlock_stats {
 	struct dlock_times wait;
 	struct dlock_times hold;
 	struct dlock_times renewal_lag;
+	uint64_t passed;
+	uint64_t retaken;
+	uint64_t kept;
 	...;
 };
 int dlock_open(dlock_client **out, const char *uri, const dlock_options *o);

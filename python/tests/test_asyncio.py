@@ -995,6 +995,16 @@ class Multi(AioCase):
 
         self.in_loop(main)
 
+    def test_read_side(self):
+        async def main(store, second, _):
+            reads = second.rwlock("second").use_read_side()
+            theirs = self.other.rwlock("second")
+            async with dlock.aio.MultiLock([store.mutex(self.name), reads]):
+                self.assertIsNone(theirs.try_acquire())
+                theirs.acquire_shared(5).release()
+
+        self.in_loop(main)
+
     def test_none(self):
         async def main(store, second, both):
             with self.other.mutex("second"):

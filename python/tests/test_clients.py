@@ -29,6 +29,8 @@ class Clients(Case):
                 self.assertEqual(stats.wait.count, 1)
                 self.assertEqual(sum(stats.wait.buckets), 1)
                 self.assertEqual(stats.hold.count, 0)
+                self.assertEqual((stats.passed, stats.retaken, stats.kept),
+                                 (0, 0, 0))
             held = store.stats().hold
             self.assertEqual((held.count, sum(held.buckets)), (1, 1))
             self.assertGreater(held.total, 0)

@@ -131,6 +131,12 @@ class Lock:
 class SharedLock(Lock):
     """A read-write lock; acquire() takes the write side."""
 
+    def use_read_side(self):
+        """As dlock.SharedLock.use_read_side()."""
+        self._client._check_open()
+        self._lock.use_read_side()
+        return self
+
     def acquire_shared(self, timeout=None, **options):
         return Acquiring(self._acquire(lib.dlock_acquire_shared_start, timeout,
                                        options, True))
