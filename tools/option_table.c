@@ -133,7 +133,7 @@ void option_spec_make(struct option_spec *spec, const struct command *cmd)
 	size_t n = 0;
 
 	memset(spec, 0, sizeof(*spec));
-	if (cmd != &cmd_compare)
+	if (cmd == &cmd_run)
 		*letter++ = '+'; /* the command's own options are not ours */
 	*letter++ = ':';
 	for (size_t i = 0; i < ROWS; i++) {

@@ -111,6 +111,19 @@ Test(usage, mistakes_are_named)
 	}
 }
 
+Test(usage, options_may_follow_the_name)
+{
+	struct result r = DLOCK("show", "n", "--json");
+
+	cr_expect_eq(r.code, 1, "%s", r.err);
+	cr_expect(strstr(r.out, "\"participants\": []"), "%s", r.out);
+	expect_says(DLOCK("break", "n", "-w", "5", "-y"), 1, "nobody holds");
+	expect_says(DLOCK("break", "--", "-y"), 64, "use -y");
+	expect_says(DLOCK("hold", "n", "-Z"), 64, "has no option -Z");
+	/* Behind the name of `dlock run` they would be the command's. */
+	expect_says(DLOCK("run", "n", "-n", "true"), 64, "go before \"n\"");
+}
+
 Test(usage, without_a_command_is_explained)
 {
 	struct result r = run(ARGS(NULL, NULL));
