@@ -6,6 +6,7 @@
 #include "modules.h"
 #include "number.h"
 #include "option_table.h"
+#include "password.h"
 #include "usage.h"
 
 #include <errno.h>
@@ -36,6 +37,9 @@ static int refuse_kind(struct options *o, enum option_id option,
 /* flock(1) has -u to unlock. */
 static int take_uri(struct options *o)
 {
+	/* Of several URIs the last counts. */
+	if (o->uri)
+		password_hide(o->uri);
 	o->uri = optarg;
 	if (!is_descriptor(optarg))
 		return 1;

@@ -250,11 +250,13 @@ Test(usage, a_password_on_the_command_line_is_wiped)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (dup2(fd, STDERR_FILENO) == STDERR_FILENO)
 			execl(getenv("DLOCK_BIN"), "dlock", "run", "-u",
+			      "redis://me:geheim-0815@localhost/", "-u",
 			      "redis://me:geheim-4711@localhost/", "n",
 			      "/bin/true", NULL);
 		_exit(99);
 	}
-	EVENTUALLY(strstr(arguments(pid), "redis://me:***********@localhost/"));
+	EVENTUALLY(strstr(arguments(pid),
+			  "-u redis://me:***********@localhost/ n"));
 	cr_expect_null(strstr(arguments(pid), "geheim"));
 	kill(pid, SIGKILL);
 }
