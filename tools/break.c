@@ -66,7 +66,7 @@ static int break_blindly(const struct options *o, const struct store *s,
 
 	if (!o->yes && !confirmed(name))
 		return fail(LEAVE_BUSY, "not broken");
-	code = dlock_break(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
+	code = dlock_break(lock, ask_ms(o));
 	if (code < 0)
 		return fail_dlock(code);
 	say("whoever held \"%s\" holds it no more; %s cannot say who that was",
@@ -90,7 +90,7 @@ static int break_lock(const struct options *o, const struct store *s,
 	if (status == 0 && !o->yes)
 		status = ask(&p, lock, o, name);
 	if (status == 0) {
-		code = dlock_break(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
+		code = dlock_break(lock, ask_ms(o));
 		if (code < 0)
 			status = fail_dlock(code);
 		else

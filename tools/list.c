@@ -204,9 +204,8 @@ static int print_entries(struct entries *e, const struct options *o,
 
 static int list(const struct options *o, const struct store *s)
 {
-	int64_t wait_ms = o->wait_ms < 0 ? ASK_MS : o->wait_ms;
 	struct entries e = { 0 };
-	int code = dlock_list(s->client, collect, &e, wait_ms);
+	int code = dlock_list(s->client, collect, &e, ask_ms(o));
 	int status;
 
 	if (code < 0) {

@@ -34,13 +34,12 @@ static int namesake(dlock_lock **out, const struct store *s,
 void namesake_fetch(struct participants *p, const struct store *s,
 		    const struct options *o, const char *name)
 {
-	int64_t wait_ms = o->wait_ms < 0 ? ASK_MS : o->wait_ms;
 	size_t before = p->count;
 	dlock_lock *lock;
 
 	if (namesake(&lock, s, o, name) < 0)
 		return;
-	if (participants_ask(p, lock, wait_ms) < 0)
+	if (participants_ask(p, lock, ask_ms(o)) < 0)
 		participants_cut(p, before);
 	dlock_lock_free(lock);
 }

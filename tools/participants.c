@@ -52,11 +52,15 @@ int participants_ask(struct participants *p, dlock_lock *lock, int64_t wait_ms)
 	return code == DLOCK_OK && p->failed ? DLOCK_ENOMEM : code;
 }
 
+int64_t ask_ms(const struct options *o)
+{
+	return o->wait_ms < 0 ? 5000 : o->wait_ms;
+}
+
 int participants_fetch(struct participants *p, dlock_lock *lock,
 		       const struct options *o)
 {
-	int64_t wait_ms = o->wait_ms < 0 ? ASK_MS : o->wait_ms;
-	int code = participants_ask(p, lock, wait_ms);
+	int code = participants_ask(p, lock, ask_ms(o));
 
 	if (code == DLOCK_ENOMEM)
 		return fail(LEAVE_SYSTEM, "out of memory");

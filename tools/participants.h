@@ -63,8 +63,7 @@ json_t *participants_json(const struct participants *p, const char *name,
 /* "lock", "semaphore". */
 const char *kind_name(enum kind kind);
 
-/* An operator's command waits so long for the store unless -w says
- * otherwise. */
-#define ASK_MS 5000
+/* How long an operator's command waits for the store: by -w, or 5 s. */
+int64_t ask_ms(const struct options *o);
 
 #endif

@@ -43,8 +43,7 @@ static int look(struct dlock_permits *n, dlock_lock *lock,
 
 static int resize(dlock_lock *lock, const struct options *o)
 {
-	int64_t wait_ms = o->wait_ms < 0 ? ASK_MS : o->wait_ms;
-	int code = dlock_semaphore_resize(lock, o->permits, wait_ms);
+	int code = dlock_semaphore_resize(lock, o->permits, ask_ms(o));
 
 	return code < 0 ? fail_dlock(code) : 0;
 }

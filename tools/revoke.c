@@ -13,13 +13,13 @@ static int revoke_lock(const struct options *o, const struct store *s,
 	struct participants p = { 0 };
 	int status = 0, code;
 
-	if (dlock_caps(s->client) & DLOCK_CAP_INSPECT)
+	if (dlock_caps(s->client) & DLOCK_CAP_INSPECT) {
 		status = participants_fetch(&p, lock, o);
-	if (status == 0 && (dlock_caps(s->client) & DLOCK_CAP_INSPECT) &&
-	    participants_holders(&p) == 0)
-		status = namesake_fail(o, s, name, "nobody was asked");
+		if (status == 0 && participants_holders(&p) == 0)
+			status = namesake_fail(o, s, name, "nobody was asked");
+	}
 	if (status == 0) {
-		code = dlock_revoke(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
+		code = dlock_revoke(lock, ask_ms(o));
 		status = code < 0 ? fail_dlock(code) : 0;
 	}
 	if (status == 0)
