@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A connection to one store."""
 import atexit
+import os
 import threading
 import weakref
 from collections import namedtuple
@@ -8,7 +9,7 @@ from collections import namedtuple
 from dlock._dlock import ffi, lib
 from dlock.errors import (Invalid, c_text, checked, from_ms, text, to_ms,
                           to_permits)
-from dlock.hold import HoldRef, known, listed
+from dlock.hold import HoldRef, every, known, listed
 from dlock.locks import make
 
 LockInfo = namedtuple("LockInfo", "name kind permits")
@@ -31,6 +32,15 @@ def _close_all():
     """No thread of dlock may call an interpreter that is gone."""
     for client in listed(_open):
         client.close()
+
+
+def _free_mutexes():
+    """In a forked child, which lacks the threads that locked them."""
+    for asked in listed(_open) + listed(every):
+        asked._mu = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_free_mutexes)
 
 
 def _close(cell, handle):

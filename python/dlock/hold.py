@@ -8,7 +8,7 @@ import weakref
 from dlock._dlock import ffi, lib
 from dlock.errors import CLASSES, Invalid, checked, from_ms, shown, to_ms
 
-_every = weakref.WeakSet()               # of what acquire() and member() made
+every = weakref.WeakSet()                # of what acquire() and member() made
 _by_raw = weakref.WeakValueDictionary()  # one of them for each hold of dlock
 _numbers = itertools.count()
 
@@ -33,7 +33,7 @@ def known(raw):
         return found
     # Released, with an event after that; or another one is left; or acquire()
     # is about to return it.
-    refs = listed(_every)
+    refs = listed(every)
     one = min((ref for ref in refs if ref._has(raw)),
               key=lambda ref: ref._number, default=None)
     if one is None:
@@ -59,7 +59,7 @@ class HoldRef:
     def _note(self):
         """Have on_event() find it."""
         raw = self._c.now
-        _every.add(self)
+        every.add(self)
         found = _by_raw.get(_address(raw))
         if found is None or not found._has(raw):
             _by_raw[_address(raw)] = self
@@ -156,7 +156,7 @@ class OwnHold(HoldRef):
         self._c.name = lock.name.encode()[:299]
         self._out = ffi.addressof(self._c, "now")
         self._lock = lock  # and with it the client
-        _every.add(self)   # an event may come before acquire() returns
+        every.add(self)    # an event may come before acquire() returns
 
     def _identify(self):
         self._token = lib.dlock_token(self._c.now)

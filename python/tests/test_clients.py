@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients: opened, asked, closed; and what they refuse."""
+import os
+import signal
+import threading
 import time
 import unittest.mock
 import warnings
@@ -218,6 +221,28 @@ class Clients(Case):
         with unittest.mock.patch("dlock.client._open", Growing()):
             dlock.client._close_all()
         self.assertIn("closed", repr(store))
+
+    def test_forked_child_exits_while_a_thread_asks(self):
+        asking, done = threading.Event(), threading.Event()
+
+        def ask(raw):
+            asking.set()
+            done.wait()
+
+        with self.mine as hold:
+            for one in self.store, hold:
+                asking.clear()
+                done.clear()
+                thread = InThread(lambda: one._ask(ask))
+                asking.wait()
+                pid = os.fork()
+                if pid == 0:
+                    signal.alarm(20)
+                    dlock.client._close_all()
+                    os._exit(hold.held)
+                done.set()
+                self.assertIsNone(thread.result())
+                self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def test_dies_in_its_own_callback(self):
         refused, box = [], []
