@@ -155,6 +155,9 @@ class Client:
         else:
             _close(cell, self._handle)
 
+    def __copy__(self):
+        raise TypeError("a client cannot be copied")
+
     @property
     def _raw(self):
         if self._cell[0] == ffi.NULL:

@@ -300,8 +300,9 @@ def make_name(data):
     made of it: "same", "escaped" or "hashed".  See dlock_name_make()."""
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
+    data = ffi.from_buffer(data)
     out = ffi.new("char[]", lib.DLOCK_NAME_SIZE)
-    made = checked(lib.dlock_name_make(out, ffi.from_buffer(data), len(data)))
+    made = checked(lib.dlock_name_make(out, data, len(data)))
     return Name(text(out), MADE[made])
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients: opened, asked, closed; and what they refuse."""
+import copy
+import gc
 import os
 import signal
 import threading
@@ -125,6 +127,12 @@ class Clients(Case):
             dlock.Client(None)
         with self.assertRaisesRegex(TypeError, "the name .* not bytes"):
             self.store.mutex(b"a")
+
+    def test_has_no_copies(self):
+        for copied in copy.copy, copy.deepcopy:
+            self.assertRaises(TypeError, copied, self.store)
+        gc.collect()
+        self.assertNotIn("closed", repr(self.store))
 
     def test_required_capabilities(self):
         with dlock.Client(self.uri, require="FENCE"):

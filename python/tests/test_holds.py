@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds: taken, asked, released, lost, dropped."""
+import array
 import gc
 import os
 import select
@@ -17,6 +18,8 @@ class Names(unittest.TestCase):
         self.assertEqual(dlock.make_name("\xe4"), ("\xe4", "same"))
         self.assertEqual(dlock.make_name(b"a\0"), ("%e:a%00", "escaped"))
         self.assertEqual(dlock.make_name("\ud800").made, "escaped")
+        self.assertEqual(dlock.make_name(array.array("H", [0x6161] * 2)),
+                         ("aaaa", "same"))
         long = dlock.make_name(b"x" * 100000)
         self.assertEqual((len(long.text), long.made), (67, "hashed"))
 
