@@ -159,6 +159,9 @@ static int check(const struct options *o)
 	if (!status && !o->n_args && !o->lab && !o->n_foreign)
 		status = fail(LEAVE_USAGE,
 			      "dlock compare wants URIs, --lab or --foreign");
+	for (int i = 0; !status && i < o->n_args; i++)
+		if (!*o->args[i])
+			status = fail(LEAVE_USAGE, "a URI is empty");
 	return status;
 }
 
