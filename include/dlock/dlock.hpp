@@ -49,6 +49,10 @@
 #ifndef DLOCK_DLOCK_HPP
 #define DLOCK_DLOCK_HPP
 
+#if __cplusplus < 201703L
+#error "dlock.hpp needs C++17; before that, use dlock.h"
+#endif
+
 #include <dlock/dlock.h>
 
 #include <dlock/cxx/acquire_options.hpp>

@@ -184,6 +184,8 @@ hpp_alone() {
 			done
 		done
 	done
+	echo "#include <dlock/dlock.hpp>" | $cxx -std=c++14 -fsyntax-only \
+		-I "$prefix/include" -x c++ - 2>&1 | grep -F 'needs C++17'
 }
 
 # Connections of another's store, by the services of backend_net.h.
@@ -201,7 +203,7 @@ network() {
 # Each header on its own, in every C there is.
 headers_alone() {
 	for std in c99 c11 c17; do
-		for header in dlock backend backend_net; do
+		for header in dlock async backend backend_net; do
 			# shellcheck disable=SC2086 # a list of words
 			echo "#include <dlock/$header.h>" |
 				$cc -std=$std $warnings -Wstrict-prototypes \
