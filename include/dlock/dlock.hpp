@@ -16,35 +16,35 @@
  *  - A client, a lock and a hold own the C object, and can be moved but not
  *    copied.  They may be destroyed in any order.  An empty object (moved from,
  *    or made by default) answers errc::invalid.
- *  - hold is the lock while you have it; the destructor releases.  A hold of a
- *    mutex or shared_mutex must be destroyed by the thread that acquired it,
- *    unless unbind() was called.
+ *  - A hold is a lock while you have the lock; the destructor releases.  The
+ *    acquiring thread must destroy a hold of a mutex or shared_mutex, unless
+ *    unbind() was called.
  *  - mutex and multi_lock are TimedLockable, shared_mutex SharedTimedLockable
  *    as well: std::lock_guard, std::unique_lock, std::shared_lock and
- *    std::scoped_lock work with them.  The lock object keeps the hold that
- *    lock() took until the same thread calls unlock(); held() returns it.  Do
+ *    std::scoped_lock work with them.  The lock object keeps the hold of
+ *    lock() until the same thread calls unlock(); held() returns the hold.  Do
  *    not move the lock object meanwhile.
  *  - std::scoped_lock of several locks tries and backs off without a deadline;
  *    multi_lock waits in a queue, under one deadline.
  *
  * ERRORS
  *  - A call without a std::error_code throws dlock::error.  With the argument,
- *    which is always the last, it sets the error code instead, returns or makes
- *    an empty object, and throws std::bad_alloc at most.  dlock_errmsg() has
- *    the text.
- *  - A lock that others hold (errc::busy) is no error for a call whose name
- *    begins with try_: the call returns false, or an empty hold.
+ *    which is always the last, the call sets the error code instead, returns or
+ *    makes an empty object, and throws std::bad_alloc at most.  dlock_errmsg()
+ *    has the text.
+ *  - A lock that others hold (errc::busy) is no error for the try_ calls: they
+ *    return false, or an empty hold.
  *  - A destructor and unlock() never throw because of the store.  If their
  *    release fails, they call options::on_release_error; without the sink, they
- *    report no error.  The hold has ended all the same: errc::lost means that
- *    another holder may have interfered, errc::unreachable that others wait
+ *    report no error.  The hold has ended all the same: after errc::lost
+ *    another holder may have interfered, after errc::unreachable others wait
  *    until the lease has run out.  hold::release() throws these.
  *  - In a forked child, destructors have no effect.
- *  - Without exceptions (-fno-exceptions), a call that would throw calls
- *    std::abort(): use the calls that take a std::error_code.
+ *  - Without exceptions (-fno-exceptions), std::abort() is called instead
+ *    of a throw: use the calls with a std::error_code.
  *
- * Durations are rounded up to milliseconds.  A duration that is not positive
- * asks once; only a call that takes no duration at all waits for ever.
+ * Durations are rounded up to milliseconds.  A duration of 0 or less asks once;
+ * only a call without a duration waits for ever.
  */
 #ifndef DLOCK_DLOCK_HPP
 #define DLOCK_DLOCK_HPP

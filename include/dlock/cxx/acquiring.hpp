@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: an acquire that no thread waits for. */
+/* Part of <dlock/dlock.hpp>: an acquire without a waiting thread. */
 #ifndef DLOCK_CXX_ACQUIRING_HPP
 #define DLOCK_CXX_ACQUIRING_HPP
 
@@ -22,7 +22,7 @@ using granted_fn = std::function<void(std::error_code code, hold h,
 				      const char *message)>;
 
 /* An acquire under way, as a std::future is: the hold comes by get().  Without
- * the object the acquire is cancelled, and a hold that comes is released. */
+ * the object the acquire is cancelled, and a later hold is released. */
 class [[nodiscard]] acquiring
 {
 public:
@@ -49,19 +49,19 @@ public:
 		state_.swap(other.state_);
 	}
 
-	/* Has it an end that get() can tell?  The client's process() and wait()
-	 * bring it. */
+	/* Whether the acquire has ended.  The client's process() and wait()
+	 * end the acquire. */
 	bool ready() const noexcept { return !state_ || state_->over; }
 
-	/* It ends soon, with errc::canceled unless it was granted: then get()
-	 * has the hold.  Only while there is the client. */
+	/* End the acquire soon, with errc::canceled unless the lock was
+	 * granted: then get() has the hold.  Only while there is the client. */
 	void cancel() noexcept
 	{
 		if (!ready())
 			(void)dlock_cancel_op(state_->client, state_->op);
 	}
 
-	/* Process the client until it is ready; then the hold, once. */
+	/* Process the client until ready(); then the hold, once. */
 	hold get(std::error_code &code) noexcept
 	{
 		await(code);

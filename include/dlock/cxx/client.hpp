@@ -50,7 +50,7 @@ public:
 	{
 	}
 
-	/* Closes the client it had. */
+	/* Closes the former client. */
 	client &operator=(client &&from) noexcept
 	{
 		client taken(std::move(from));
@@ -112,7 +112,7 @@ public:
 		return n;
 	}
 
-	/* Call the callbacks that are due; true: call it again.  False also
+	/* Call the due callbacks; true: call process() again.  False also
 	 * while another thread processes. */
 	bool process(int most = 0)
 	{
@@ -136,7 +136,7 @@ public:
 	std::size_t pending() const noexcept { return dlock_pending(client_); }
 	void nudge() noexcept { (void)dlock_nudge(client_); }
 
-	/* End an acquire that was begun.  False: it is over. */
+	/* End a begun acquire.  False: the acquire is over. */
 	bool cancel(dlock_op op) noexcept
 	{
 		return dlock_cancel_op(client_, op) == DLOCK_OK;

@@ -69,8 +69,8 @@ inline std::chrono::system_clock::time_point since(std::int64_t ms) noexcept
 }
 
 /* A string with a NUL inside must not pass for the part before the NUL: the
- * library refuses the control character that stands for it, and says where it
- * is. */
+ * library refuses the control character in the place of the NUL, and names the
+ * place. */
 inline void mark_nul(std::string &text) noexcept
 {
 	for (char &c : text) {
@@ -91,7 +91,7 @@ inline void wipe(std::string &text) noexcept
 	text.clear();
 }
 
-/* As to_c(), for a string that may hold a password: the copy is wiped in the
+/* As to_c(), for a string with a password or without: the copy is wiped in the
  * end. */
 class secret
 {

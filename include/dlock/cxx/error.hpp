@@ -45,7 +45,7 @@ public:
 		return dlock_strerror(code);
 	}
 
-	/* Only a code that means the same as a code of POSIX is translated. */
+	/* Only a code with the meaning of a POSIX code is translated. */
 	std::error_condition
 	default_error_condition(int code) const noexcept override
 	{
@@ -86,8 +86,8 @@ inline std::error_code make_error_code(errc code) noexcept
 	return { static_cast<int>(code), error_category() };
 }
 
-/* code() is an errc; what() is the message of dlock_errmsg(), which names the
- * culprit. */
+/* code() is an errc, and the text is the message of dlock_errmsg(), which names
+ * the culprit. */
 class error : public std::system_error
 {
 public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: the calls that every kind of lock has. */
+/* Part of <dlock/dlock.hpp>: the calls of every kind of lock. */
 #ifndef DLOCK_CXX_HANDLE_HPP
 #define DLOCK_CXX_HANDLE_HPP
 
@@ -28,10 +28,10 @@ struct participant {
 	std::chrono::milliseconds remaining; /* no_expiry: or not known */
 	bool shared;
 	bool waiting;
-	/* When it got the lock, by the store's clock; the epoch: not known. */
+	/* The time of the grant, by the store's clock; the epoch: not known. */
 	std::chrono::system_clock::time_point since;
-	std::uint32_t permits; /* of a semaphore: that it has, or waits for */
-	std::uint32_t limit;   /* ... and how many there are */
+	std::uint32_t permits; /* of a semaphore: held or waited for */
+	std::uint32_t limit;   /* ... and all permits */
 };
 
 /* A handle of any kind.  Threads may share a handle. */
@@ -118,7 +118,7 @@ public:
 		return { h, h ? hooks_ : nullptr };
 	}
 
-	/* Empty if others hold it. */
+	/* Empty if others hold the lock. */
 	hold try_acquire(const acquire_options &o)
 	{
 		std::error_code code;
@@ -130,8 +130,8 @@ public:
 	}
 
 	/*
-	 * Begin an acquire, of the handle that is unbound or a semaphore:
-	 * dlock_acquire_start().  `done` is called with how it ended; the
+	 * Begin an acquire, of an unbound handle or a semaphore:
+	 * dlock_acquire_start().  `done` gets the end of the acquire; the
 	 * number is for client::cancel().  Without `done` the result owns the
 	 * hold.  Keep the handle until then.
 	 */
@@ -168,7 +168,7 @@ public:
 		return begin(false, detail::to_ms(d), c);
 	}
 
-	/* End the waits that are under way: they get errc::canceled. */
+	/* End the waits under way with errc::canceled. */
 	void cancel() noexcept { dlock_cancel(lock_.get()); }
 
 	/* dlock_lock_sticky_cancel(): or the next wait, if no wait is under
@@ -178,7 +178,7 @@ public:
 		detail::settle(dlock_lock_sticky_cancel(lock_.get()), nullptr);
 	}
 
-	/* How many times this thread holds it: dlock_lock_held(). */
+	/* How many times this thread holds the lock: dlock_lock_held(). */
 	int held_count() const
 	{
 		const int n = dlock_lock_held(lock_.get());
@@ -202,7 +202,7 @@ public:
 		return inspect_within(detail::to_ms(timeout), &code);
 	}
 
-	/* dlock_revoke(): ask the holder to give it up. */
+	/* dlock_revoke(): ask the holder to give the lock up. */
 	template <class Rep, class Period>
 	void revoke(const std::chrono::duration<Rep, Period> &timeout)
 	{
@@ -219,7 +219,7 @@ public:
 			dlock_revoke(lock_.get(), detail::to_ms(timeout)));
 	}
 
-	/* dlock_break(): take it away from the holders. */
+	/* dlock_break(): take the lock away from the holders. */
 	template <class Rep, class Period>
 	void take_away(const std::chrono::duration<Rep, Period> &timeout)
 	{
@@ -253,7 +253,8 @@ protected:
 		return op;
 	}
 
-	/* Begin an acquire by `fn`, which takes a granted_fn, and follow it. */
+	/* Begin an acquire by `fn`, which takes a granted_fn, and follow the
+	 * acquire. */
 	template <class Function>
 	acquiring follow(client &c, const Function &fn)
 	{
@@ -340,7 +341,7 @@ protected:
 		return h;
 	}
 
-	/* Empty if others hold it. */
+	/* Empty if others hold the lock. */
 	hold may(bool shared, std::int64_t ms)
 	{
 		std::error_code code;
@@ -413,7 +414,7 @@ protected:
 	}
 
 private:
-	/* An acquire that was begun, until the callback. */
+	/* A begun acquire, until the callback. */
 	struct beginning {
 		std::shared_ptr<const detail::hooks> hooks;
 		granted_fn done;
@@ -474,7 +475,7 @@ private:
 
 	std::shared_ptr<const detail::hooks> hooks_;
 	std::unique_ptr<dlock_lock, freer> lock_;
-	std::unique_ptr<detail::taken> taken_; /* of what is lockable */
+	std::unique_ptr<detail::taken> taken_; /* of a lockable */
 };
 
 } /* namespace dlock */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: a lock while we have it. */
+/* Part of <dlock/dlock.hpp>: a hold of a lock. */
 #ifndef DLOCK_CXX_HOLD_HPP
 #define DLOCK_CXX_HOLD_HPP
 
@@ -12,12 +12,12 @@
 namespace dlock
 {
 
-/* A lock while we have it. */
+/* A lock while the program has the lock. */
 class [[nodiscard]] hold : public detail::questions<hold>
 {
 public:
 	hold() noexcept = default;
-	/* Takes over the hold that dlock_acquire() returned. */
+	/* Takes over the hold of dlock_acquire(). */
 	explicit hold(dlock_hold *raw) noexcept : hold_(raw) {}
 
 	~hold()
@@ -34,7 +34,7 @@ public:
 	{
 	}
 
-	/* Releases the hold it had. */
+	/* Releases the former hold. */
 	hold &operator=(hold &&from) noexcept
 	{
 		hold taken(std::move(from));
@@ -79,7 +79,7 @@ public:
 	}
 
 	operator hold_ref() const & noexcept { return hold_ref(hold_); }
-	operator hold_ref() && = delete; /* it ends with the expression */
+	operator hold_ref() && = delete; /* the hold ends with the expression */
 
 private:
 	friend class handle;

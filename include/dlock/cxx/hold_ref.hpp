@@ -26,7 +26,7 @@ class questions
 public:
 	explicit operator bool() const noexcept { return h() != nullptr; }
 
-	/* Do we still have it?  errc::lost if not. */
+	/* Whether the hold still stands; errc::lost if not. */
 	std::error_code check() const noexcept
 	{
 		return to_code(dlock_check(h()));
@@ -35,7 +35,7 @@ public:
 	/* The fencing token; 0 without a token. */
 	std::uint64_t token() const noexcept { return dlock_token(h()); }
 
-	/* The time left on the lease; begin to stop when it falls below
+	/* The time left on the lease; begin to stop when that falls below
 	 * warning(). */
 	std::chrono::milliseconds remaining() const noexcept
 	{
@@ -97,7 +97,7 @@ public:
 	}
 
 	/* The descriptor polls readable once the hold is lost.  The hold owns
-	 * it. */
+	 * the descriptor. */
 	int fd(std::error_code &code) const noexcept
 	{
 		const int n = dlock_hold_fd(h());

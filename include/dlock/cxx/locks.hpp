@@ -16,7 +16,7 @@
 namespace dlock
 {
 
-/* A legal name of a lock, and how dlock_name_make() made it. */
+/* A legal name of a lock, and how dlock_name_make() made the name. */
 struct lock_name {
 	enum made { same, escaped, hashed };
 
@@ -69,7 +69,7 @@ protected:
 	using handle::handle;
 };
 
-/* One holder; a thread that has it may take it again, unless it is unbound. */
+/* One holder; the holding thread may take the lock again, unless unbound. */
 class mutex : public lockable
 {
 public:
@@ -82,7 +82,7 @@ public:
 	{
 	}
 
-	/* dlock_lock_unbind(): any thread may release its holds. */
+	/* dlock_lock_unbind(): any thread may release the holds. */
 	void unbind() { set_unbound(); }
 	void unbind(std::error_code &code) noexcept { set_unbound(code); }
 
@@ -113,12 +113,12 @@ public:
 	{
 	}
 
-	/* dlock_lock_unbind(): any thread may release its holds. */
+	/* dlock_lock_unbind(): any thread may release the holds. */
 	void unbind() { set_unbound(); }
 	void unbind(std::error_code &code) noexcept { set_unbound(code); }
 
 	/* dlock_lock_use_read_side(): acquire() and lock() take the read side,
-	 * and so does a multi_lock that is made of it later. */
+	 * and so does a multi_lock made of the handle later. */
 	void use_read_side()
 	{
 		detail::settle(dlock_lock_use_read_side(native_handle()),
@@ -267,7 +267,7 @@ public:
 		return add(reads, detail::to_ms(d), code);
 	}
 
-	/* Begin an upgrade, of a handle that is unbound: dlock_upgrade_start().
+	/* Begin an upgrade, of an unbound handle: dlock_upgrade_start().
 	 * The rest is as for acquire_start(). */
 	dlock_op upgrade_start(hold_ref reads, granted_fn done)
 	{
@@ -348,7 +348,7 @@ struct permit_count {
 	std::uint32_t free;
 };
 
-/* `permits` holders.  A hold of it may be moved to another thread. */
+/* `permits` holders.  A hold may be moved to another thread. */
 class semaphore : public handle
 {
 public:
@@ -381,7 +381,8 @@ public:
 		return count(detail::to_ms(timeout), &code);
 	}
 
-	/* dlock_semaphore_resize(): for all that use it, while they do. */
+	/* dlock_semaphore_resize(): for all users, while they use the
+	 * semaphore. */
 	template <class Rep, class Period>
 	void resize(std::uint32_t permits,
 		    const std::chrono::duration<Rep, Period> &timeout)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: the holds that threads took by lock(). */
+/* Part of <dlock/dlock.hpp>: the holds of lock(). */
 #ifndef DLOCK_CXX_TAKEN_HPP
 #define DLOCK_CXX_TAKEN_HPP
 
@@ -16,9 +16,9 @@ namespace dlock
 namespace detail
 {
 
-/* The holds that threads took by lock() and lock_shared().  Not the lock but a
- * separate mutex guards the list: the lock can be lost while a thread has
- * it. */
+/* The holds that threads took by lock() and lock_shared().  A separate
+ * mutex guards the list and not the lock, which can be lost while a thread has
+ * the lock. */
 class taken
 {
 public:
