@@ -53,8 +53,8 @@ static int py_release(struct py_hold *h)
 	rc = dlock_release(hold);
 	if (hold)
 		h->going = NULL;
-	/* Nothing has changed. */
-	if (rc == DLOCK_EINVAL || rc == DLOCK_EFORKED)
+	/* The hold is unchanged; without a hold, another thread has it. */
+	if (hold && (rc == DLOCK_EINVAL || rc == DLOCK_EFORKED))
 		h->now = hold;
 	return rc;
 }

@@ -131,6 +131,16 @@ class Holds(Case):
             self.assertNotEqual(later, hold)
             later.release()  # and not once more at the end
 
+    def test_threads_that_may_not_release(self):
+        def release():
+            for _ in range(2000):
+                self.assertRaises(dlock.Invalid, hold.release)
+
+        hold = self.mine.acquire()
+        self.in_threads(4, release)
+        hold.release()
+        self.theirs.acquire(timeout=0).release()
+
     def test_of_a_block_in_another_thread(self):
         mine = self.store.mutex(self.name)
         with mine:
