@@ -175,6 +175,18 @@ static int is_cancelled(const struct dlki_async *r)
 	return atomic_load(&r->cancels) != 0;
 }
 
+/* The program has let go of the write side `hold` before it was told of it. */
+static int is_given_up(const struct dlki_async *r, const dlock_hold *hold)
+{
+	return hold && r->wait.beside && is_cancelled(r);
+}
+
+void dlki_async_allow_release(const struct dlki_async *r)
+{
+	if (r->wait.beside && (r->gate || r->hold) && !is_cancelled(r))
+		r->wait.beside->upgrade_calls--;
+}
+
 /* The call goes on, as the release of the hold. */
 static void give_back(struct dlki_async *r, dlock_hold *hold)
 {
@@ -192,7 +204,7 @@ void dlki_async_take_back(const struct dlki_claim *read)
 
 	for (; r; r = next) {
 		next = TAILQ_NEXT(r, in_queue);
-		if (!r->hold || r->wait.beside != read || !is_cancelled(r))
+		if (r->wait.beside != read || !is_given_up(r, r->hold))
 			continue;
 		TAILQ_REMOVE(&all->over, r, in_queue);
 		all->n_over--;
@@ -203,10 +215,10 @@ void dlki_async_take_back(const struct dlki_claim *read)
 
 static void end_upgrade(struct dlki_async *r, const dlock_hold *hold)
 {
+	if (!hold)
+		dlki_async_allow_release(r);
 	dlki_claim_unref(r->gate);
 	r->gate = NULL;
-	if (!hold && !is_cancelled(r))
-		r->wait.beside->upgrade_calls--;
 	dlki_claim_end_upgrades(r->wait.beside);
 }
 
@@ -224,8 +236,7 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	dlki_heap_remove(&all->end, &r->end);
 	if (r->gate)
 		end_upgrade(r, hold);
-	if (hold && r->wait.beside && is_cancelled(r) &&
-	    !dlki_claim_has_hold(r->wait.beside)) {
+	if (is_given_up(r, hold) && !dlki_claim_has_hold(r->wait.beside)) {
 		give_back(r, hold);
 		return;
 	}
@@ -269,7 +280,6 @@ struct dlki_async *dlki_async_take(struct dlock_client *c)
 	all->n_over--;
 	all->pending--;
 	dlki_async_table_remove(&all->table, r);
-	if (r->hold && r->wait.beside && !is_cancelled(r))
-		r->wait.beside->upgrade_calls--;
+	dlki_async_allow_release(r);
 	return r;
 }

@@ -135,6 +135,10 @@ void dlki_async_rouse(struct dlki_async *call);
 void dlki_async_over(struct dlki_async *call, int rc, dlock_hold *hold,
 		     const struct dlk_error *err);
 
+/* The call, if it is an upgrade, no longer refuses the last release of the read
+ * side: it is about to end without a hold, to be cancelled, or to call back. */
+void dlki_async_allow_release(const struct dlki_async *call);
+
 /* The release of the read side `read` has begun.  Give back the upgrades that
  * are granted and cancelled, with the callback to come: then the call is OVER
  * once more, with ECANCELED.  A call that is granted later does the same. */

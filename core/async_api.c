@@ -203,8 +203,8 @@ static int upgrade_start(dlock_lock *lock, dlock_hold *hold,
 	dlki_claim_ref(r->gate);
 	rc = enter_acquire(r, op, err);
 	if (rc != 0) {
+		dlki_async_allow_release(r);
 		dlki_claim_unref(r->gate);
-		read->upgrade_calls--;
 		dlki_claim_end_upgrades(read);
 	}
 	pthread_mutex_unlock(&c->mu);
@@ -253,10 +253,9 @@ static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 	if (!r || !r->acquire.lock)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"no acquire under way has this number");
+	dlki_async_allow_release(r);
 	if (atomic_exchange(&r->cancels, 1) != 0)
 		return 0;
-	if (r->gate || (r->hold && r->wait.beside))
-		r->wait.beside->upgrade_calls--;
 	if (r->state == DLKI_ASYNC_OVER)
 		return 0;
 	if (r->multi)
