@@ -5,7 +5,6 @@
 #include "core/away.h"
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
-#include "core/base/error.h"
 #include "core/guard.h"
 #include "core/holder.h"
 #include "core/keep.h"

@@ -2,7 +2,6 @@
 #include "core/async_batch.h"
 
 #include "core/ask.h"
-#include "core/base/clock.h"
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/registry.h"

@@ -2,7 +2,6 @@
 #include "core/async_process.h"
 
 #include "core/async.h"
-#include "core/base/error.h"
 #include "core/inspect.h"
 #include "core/multi_parts.h"
 

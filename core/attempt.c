@@ -7,7 +7,6 @@
 #include "core/cleanup.h"
 #include "core/guard.h"
 #include "core/hold.h"
-#include "core/lifecycle.h"
 #include "core/schedule.h"
 #include "core/stats.h"
 #include "core/store.h"

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "core/base/error.h"
 #include "core/registry.h"
 #include "core/uri/params.h"
 

@@ -19,7 +19,6 @@
 #include "core/claim_state.h"
 #include "core/client.h"
 #include "core/base/heap.h"
-#include "core/name.h"
 #include "core/owner.h"
 #include "core/residue.h"
 #include "core/terms.h"

@@ -3,7 +3,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/container.h"
-#include "core/base/error.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/store.h"

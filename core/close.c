@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
 #include "core/registry.h"

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/base/error.h"
 #include "core/net/resolve.h"
 #include "core/uri/uri.h"
 

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/parked.h"
 #include "core/pump.h"
-#include "core/record.h"
 #include "core/async.h"
 
 int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)

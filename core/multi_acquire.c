@@ -8,7 +8,6 @@
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/guard.h"
 #include "core/multi.h"
 #include "core/multi_twice.h"
 #include "core/multi_wait.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/multi.h"

@@ -2,7 +2,6 @@
 #include "core/multi_wait.h"
 
 #include "core/client.h"
-#include "core/base/error.h"
 #include "core/guard.h"
 #include "core/multi.h"
 

@@ -5,7 +5,6 @@
 #include "core/async_batch.h"
 #include "core/base/clock.h"
 #include "core/base/container.h"
-#include "core/base/error.h"
 #include "core/guard.h"
 #include "core/record.h"
 #include "core/release.h"

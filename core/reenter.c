@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reenter.h"
 
-#include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/lifecycle.h"
 

@@ -4,7 +4,6 @@
 #include <sys/eventfd.h>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
 #include "core/event.h"
 #include "core/hold.h"
 #include "core/keep.h"

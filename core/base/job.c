@@ -4,9 +4,7 @@
 #include <dlock/backend_net.h>
 #include <errno.h>
 
-#include "core/base/clock.h"
 #include "core/base/common.h"
-#include "core/base/process.h"
 
 struct dlki_workers {
 	struct dlki_common base; /* the first thread */

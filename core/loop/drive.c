@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/patience.h"
 #include "core/base/source.h"
-#include "core/loop/links.h"
 #include "core/loop/state.h"
 #include "core/loop/traffic.h"
 #include "core/loop/waiters.h"

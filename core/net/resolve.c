@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/error.h"
 #include "core/net/names.h"
 
 void dlki_resolve_free(struct addrinfo *list)

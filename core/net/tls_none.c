@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS in a build without OpenSSL. */
-#include "core/base/error.h"
 #include "core/net/tls.h"
 
 struct dlki_tls_context *dlki_tls_context_new(

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/error.h"
 #include "core/net/tls_openssl.h"
 
 enum { NAMES_SHOWN = 3 };

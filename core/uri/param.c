@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/error.h"
 #include "core/uri/params.h"
 
 #include <inttypes.h>
