@@ -189,7 +189,8 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	/* A claim that was never sent is released without a request. */
 	if ((rc != DLOCK_EUNREACHABLE || claim->residue.is == DLKI_NONE) &&
 	    !closing)
-		left = dlki_store_release(claim->ticket, limit, &err);
+		DLKI_STORE(c, left = c->backend->release(claim->ticket, limit,
+							 &err));
 	pthread_mutex_lock(&c->mu);
 	claim->call = NULL;
 	dlki_claim_released(claim, left == 0 || left == DLOCK_ELOST);

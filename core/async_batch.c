@@ -161,7 +161,7 @@ void dlki_async_prepare(struct dlock_client *c)
 	if (b.n == 0)
 		return;
 	pthread_mutex_unlock(&c->mu);
-	dlki_store_prepare(c, b.coming, b.n);
+	DLKI_STORE(c, c->backend->prepare(c->session, b.coming, b.n));
 	pthread_mutex_lock(&c->mu);
 	let_go(&b);
 }

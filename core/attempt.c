@@ -65,7 +65,7 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	t->settled = t->resent = 0;
 	t->renew_from = 0;
 	err->code = 0;
-	verdict = dlki_store_attempt(t, limit, err);
+	DLKI_STORE(c, verdict = c->backend->attempt(t, limit, err));
 	if (verdict == DLK_FAILED)
 		dlki_reason(err, DLOCK_EPROTO, c->uri->scheme);
 	else

@@ -159,7 +159,8 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 			dlki_claim_unkeep(claim);
 		pthread_mutex_unlock(&c->mu);
 		sent = dlk_now();
-		rc = dlki_store_release(claim->ticket, deadline, &why);
+		DLKI_STORE(c, rc = c->backend->release(claim->ticket, deadline,
+						       &why));
 		pthread_mutex_lock(&c->mu);
 		dlki_cleanup_settle(claim, sent, rc);
 		if (rc != 0 && rc != DLOCK_ELOST)

@@ -200,7 +200,9 @@ static int connect_store(struct dlock_client *c, struct dlk_error *err)
 		}
 	}
 	if (rc != 0)
-		dlki_store_close(c, dlki_after_ms(dlk_now(), c->close_ms));
+		DLKI_STORE(c, c->backend->close(c->session,
+						dlki_after_ms(dlk_now(),
+							      c->close_ms)));
 	return rc;
 }
 

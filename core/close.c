@@ -73,7 +73,8 @@ static int release_together(struct dlock_client *c, size_t n, dlk_time deadline)
 	}
 	if (k > 0) {
 		pthread_mutex_unlock(&c->mu);
-		dlki_store_release_all(c, tickets, k, deadline);
+		DLKI_STORE(c, c->backend->release_all(c->session, tickets, k,
+						      deadline));
 		pthread_mutex_lock(&c->mu);
 	}
 	for (size_t i = 0; i < k; i++) {
@@ -96,7 +97,8 @@ static void release_each(struct dlock_client *c, dlk_time deadline)
 			continue;
 		dlki_claim_ref(claim);
 		pthread_mutex_unlock(&c->mu);
-		dlki_store_release(claim->ticket, deadline, &err);
+		DLKI_STORE(c,
+			   c->backend->release(claim->ticket, deadline, &err));
 		pthread_mutex_lock(&c->mu);
 		dlki_claim_gone(claim);
 		dlki_claim_unref(claim);
@@ -121,7 +123,7 @@ static void close_store(struct dlock_client *c)
 	if (!release_together(c, end_promises(c), deadline))
 		release_each(c, deadline);
 	pthread_mutex_unlock(&c->mu);
-	dlki_store_close(c, deadline);
+	DLKI_STORE(c, c->backend->close(c->session, deadline));
 }
 
 /* A client that is being opened gives up soon. */

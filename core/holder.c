@@ -48,11 +48,15 @@ static void ask_store(struct dlki_record *r, struct holders *all,
 		      dlk_time limit)
 {
 	struct dlk_request request = dlki_record_request(r);
+	struct dlock_client *c = r->client;
 	struct dlk_error ignored = { 0 };
+	int rc;
 
 	request.holders_only = 1;
-	if (dlki_store_inspect(r->client, &request, note_holder, all, limit,
-			       &ignored) != 0)
+	DLKI_STORE(c,
+		   rc = c->backend->inspect(c->session, &request, note_holder,
+					    all, limit, &ignored));
+	if (rc != 0)
 		all->n = 0;
 }
 

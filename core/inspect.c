@@ -116,33 +116,40 @@ static int refuse(const struct dlki_question *q, const char *what,
 
 static int ask_inspect(struct dlki_question *q, struct dlk_error *err)
 {
-	if (!(q->client->session->caps & DLOCK_CAP_INSPECT))
+	const struct dlock_client *c = q->client;
+
+	if (!(c->session->caps & DLOCK_CAP_INSPECT))
 		return refuse(q, "report the holders of a lock", err);
-	return dlki_store_inspect(q->client, &q->request, append_participant, q,
-				  q->deadline, err);
+	return c->backend->inspect(c->session, &q->request, append_participant,
+				   q, q->deadline, err);
 }
 
 static int ask_list(struct dlki_question *q, struct dlk_error *err)
 {
-	if (!(q->client->session->caps & DLOCK_CAP_LIST))
+	const struct dlock_client *c = q->client;
+
+	if (!(c->session->caps & DLOCK_CAP_LIST))
 		return refuse(q, "list its locks", err);
-	return dlki_store_list(q->client, append_info, q, q->deadline, err);
+	return c->backend->list(c->session, append_info, q, q->deadline, err);
 }
 
 static int ask_break(struct dlki_question *q, struct dlk_error *err)
 {
-	if (!q->client->backend->break_)
+	const struct dlock_client *c = q->client;
+
+	if (!c->backend->break_)
 		return refuse(q, "break a lock", err);
-	return dlki_store_break(q->client, &q->request, q->deadline, err);
+	return c->backend->break_(c->session, &q->request, q->deadline, err);
 }
 
 static int ask_resize(struct dlki_question *q, struct dlk_error *err)
 {
+	const struct dlock_client *c = q->client;
 	int rc;
 
-	if (!(q->client->session->caps & DLOCK_CAP_RESIZE))
+	if (!(c->session->caps & DLOCK_CAP_RESIZE))
 		return refuse(q, "change the number of permits", err);
-	rc = dlki_store_resize(q->client, &q->request, q->deadline, err);
+	rc = c->backend->resize(c->session, &q->request, q->deadline, err);
 	if (rc != DLOCK_EINVAL)
 		return rc;
 	return dlk_fail(err, rc,
@@ -153,15 +160,17 @@ static int ask_resize(struct dlki_question *q, struct dlk_error *err)
 
 static int ask_revoke(struct dlki_question *q, struct dlk_error *err)
 {
-	if (!q->client->can_watch || !DLKI_HAS(q->client->backend, revoke))
+	const struct dlock_client *c = q->client;
+
+	if (!c->can_watch || !DLKI_HAS(c->backend, revoke))
 		return refuse(q, "tell a holder that others want a lock", err);
 	if (q->request.kind == DLK_SEMAPHORE &&
-	    !(q->client->session->caps & DLOCK_CAP_REVOKE_PERMITS))
+	    !(c->session->caps & DLOCK_CAP_REVOKE_PERMITS))
 		return refuse(q,
 			      "tell the holders of permits: dlock_break() "
 			      "ends the holds",
 			      err);
-	return dlki_store_revoke(q->client, &q->request, q->deadline, err);
+	return c->backend->revoke(c->session, &q->request, q->deadline, err);
 }
 
 static int begin(struct dlki_question *q, struct dlock_client *c,
@@ -194,7 +203,8 @@ static int ask_store(struct dlki_question *q,
 	if (rc != 0)
 		return rc;
 	dlki_patience_begin(&q->patience);
-	rc = dlki_reason(err, put(q, err), c->uri->scheme);
+	DLKI_STORE(c, rc = put(q, err));
+	rc = dlki_reason(err, rc, c->uri->scheme);
 	dlki_patience_end(&q->patience);
 	if (rc == DLOCK_EUNREACHABLE && dlki_patience_over(&q->patience))
 		rc = dlk_fail(err, DLOCK_ECANCELED, "the client was closed");

@@ -65,16 +65,17 @@ struct dlki_claim *dlki_keep_take(struct dlki_record *r, uint64_t thread,
 static void give_back(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
+	const struct dlock_backend *b = c->backend;
+	struct dlk_ticket *t = claim->ticket;
 	dlk_time sent = dlk_now();
 	dlk_time deadline = sent + DLKI_GIVE_UP_NS;
 	struct dlk_error err = { 0 };
 	int rc;
 
 	pthread_mutex_unlock(&c->mu);
-	if (DLKI_HAS(c->backend, release_begin))
-		rc = dlki_store_release_begin(claim->ticket, deadline, &err);
-	else
-		rc = dlki_store_release(claim->ticket, deadline, &err);
+	DLKI_STORE(c, rc = DLKI_HAS(b, release_begin) ?
+				   b->release_begin(t, deadline, &err) :
+				   b->release(t, deadline, &err));
 	pthread_mutex_lock(&c->mu);
 	if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
 		dlki_claim_yield(claim);

@@ -59,13 +59,15 @@ static int ask_store(struct dlki_record *r, struct search *s)
 	struct dlock_client *c = r->client;
 	struct dlk_error ignored = { 0 };
 	int rc = dlki_client_begin(c, &ignored);
+	dlk_time deadline;
 
 	if (rc != 0)
 		return rc;
 	request.holders_only = 1;
-	rc = dlki_store_inspect(c, &request, note_holder, s,
-				dlki_after_ms(dlk_now(), dlki_ask_ms(&c->ask)),
-				&ignored);
+	deadline = dlki_after_ms(dlk_now(), dlki_ask_ms(&c->ask));
+	DLKI_STORE(c,
+		   rc = c->backend->inspect(c->session, &request, note_holder,
+					    s, deadline, &ignored));
 	dlki_client_end(c);
 	return rc;
 }

@@ -47,7 +47,7 @@ static int open_store(struct dlock_client *c, dlk_time deadline,
 	int rc;
 
 	dlki_patience_begin(&patience);
-	rc = dlki_store_open(c, deadline, err);
+	DLKI_STORE(c, rc = c->backend->open(c->session, deadline, err));
 	dlki_patience_end(&patience);
 	return rc;
 }

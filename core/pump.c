@@ -11,7 +11,6 @@
 #include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/claim.h"
-#include "core/store.h"
 
 /* This thread's waiter, during a pump; or the client, if this thread is
  * dlock-loop. */
@@ -29,7 +28,7 @@ static void pump_once(struct dlock_client *c, const struct dlki_claim *waiter)
 {
 	pthread_mutex_lock(&c->pump.mu);
 	pumping = waiter;
-	dlki_store_pump(c);
+	c->backend->pump(c->session);
 	pumping = NULL;
 	pthread_mutex_unlock(&c->pump.mu);
 }

@@ -45,7 +45,8 @@ static void downgrade_claim(struct dlki_claim *claim, dlk_time deadline)
 		int rc;
 
 		pthread_mutex_unlock(&c->mu);
-		rc = dlki_store_downgrade(claim->ticket, deadline, &err);
+		DLKI_STORE(c, rc = c->backend->downgrade(claim->ticket,
+							 deadline, &err));
 		pthread_mutex_lock(&c->mu);
 		claim->downgraded = rc == 0;
 		dlki_parked_kick(claim->record);
@@ -102,13 +103,13 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
+	const struct dlock_backend *b = c->backend;
+	struct dlk_ticket *t = claim->ticket;
 	int sends = may_send(claim), rc;
 
 	pthread_mutex_unlock(&c->mu);
-	if (sends)
-		rc = dlki_store_release_begin(claim->ticket, deadline, err);
-	else
-		rc = dlki_store_release(claim->ticket, deadline, err);
+	DLKI_STORE(c, rc = sends ? b->release_begin(t, deadline, err) :
+				   b->release(t, deadline, err));
 	pthread_mutex_lock(&c->mu);
 	if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
 		dlki_claim_await(claim, answer_due(c));

@@ -230,8 +230,9 @@ static void renew_batch(struct dlock_client *c, struct batch *b)
 		for (size_t i = 0; i < b->n; i++)
 			b->verdict[i] = DLK_UNKNOWN;
 		pthread_mutex_unlock(&c->mu);
-		dlki_store_renew(c, b->ticket, b->verdict, b->n, deadline,
-				 &err);
+		DLKI_STORE(c,
+			   c->backend->renew(c->session, b->ticket, b->verdict,
+					     b->n, deadline, &err));
 		if (first.code == 0)
 			first = err;
 		if (!has_pending(b))
@@ -262,7 +263,8 @@ void dlki_renew_round(struct dlock_client *c)
 		return;
 	pthread_mutex_unlock(&c->mu);
 	sent = dlk_now();
-	rc = dlki_store_release(cleanup->ticket, deadline, &err);
+	DLKI_STORE(c,
+		   rc = c->backend->release(cleanup->ticket, deadline, &err));
 	pthread_mutex_lock(&c->mu);
 	dlki_cleanup_settle(cleanup, sent, rc);
 }

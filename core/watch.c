@@ -99,7 +99,8 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 	claim->watch.wanted = 0;
 	claim->watch.state = DLKI_WATCH_BEGINS;
 	pthread_mutex_unlock(&c->mu);
-	rc = dlki_store_watch(claim->ticket, deadline, err);
+	DLKI_STORE(c,
+		   rc = c->backend->watch_wanted(claim->ticket, deadline, err));
 	pthread_mutex_lock(&c->mu);
 	note_answer(claim, &before, rc);
 	dlki_parked_kick(claim->record);
