@@ -197,6 +197,17 @@ CASE(opts, extend_has_the_store_renew)
 	ends_with("not to be renewed");
 }
 
+/* Also an end that no clock shows. */
+CASE(opts, extend_moves_any_end)
+{
+	given_with("fake:?ttl=30s");
+	wanted.max_hold_ms = INT64_MAX;
+	hold = take_so();
+	OK(dlock_extend(hold, INT64_MAX));
+	OK(dlock_extend(hold, 50));
+	ends_with("max_hold is reached");
+}
+
 CASE(opts, extend_needs_an_end_that_has_not_come)
 {
 	given_with("fake:?ttl=30s");
