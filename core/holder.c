@@ -44,8 +44,9 @@ static int may_ask(struct dlki_record *r, dlk_time limit)
 	return may;
 }
 
-static void ask_store(struct dlki_record *r, struct holders *all,
-		      dlk_time limit)
+int dlki_holder_ask(struct dlki_record *r,
+		    void (*each)(const struct dlock_participant *p, void *arg),
+		    void *arg, dlk_time limit)
 {
 	struct dlk_request request = dlki_record_request(r);
 	struct dlock_client *c = r->client;
@@ -53,11 +54,9 @@ static void ask_store(struct dlki_record *r, struct holders *all,
 	int rc;
 
 	request.holders_only = 1;
-	DLKI_STORE(c,
-		   rc = c->backend->inspect(c->session, &request, note_holder,
-					    all, limit, &ignored));
-	if (rc != 0)
-		all->n = 0;
+	DLKI_STORE(c, rc = c->backend->inspect(c->session, &request, each, arg,
+					       limit, &ignored));
+	return rc;
 }
 
 /* Return the words for a claim of this client that holds the lock alone, or
@@ -91,8 +90,9 @@ int dlki_holder_fail(struct dlki_record *r, const struct dlki_claim *beside,
 	if (here)
 		return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s", kind,
 				shown, r->name, here);
-	if (may_ask(r, limit))
-		ask_store(r, &all, limit);
+	if (may_ask(r, limit) &&
+	    dlki_holder_ask(r, note_holder, &all, limit) != 0)
+		all.n = 0;
 	if (all.n == 0)
 		return dlk_fail(err, DLOCK_EBUSY,
 				"%s '%.*s': held by others until the deadline",

@@ -16,4 +16,10 @@
 int dlki_holder_fail(struct dlki_record *r, const struct dlki_claim *beside,
 		     dlk_time limit, struct dlk_error *err);
 
+/* Ask the store for the holders, by `limit`: 0 with an answer.  Without mu, as
+ * a call of the client. */
+int dlki_holder_ask(struct dlki_record *r,
+		    void (*each)(const struct dlock_participant *p, void *arg),
+		    void *arg, dlk_time limit);
+
 #endif

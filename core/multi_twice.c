@@ -6,8 +6,8 @@
 #include "core/base/clock.h"
 #include "core/claim.h"
 #include "core/guard.h"
+#include "core/holder.h"
 #include "core/multi.h"
-#include "core/store.h"
 
 #define ENOUGH 3 /* tries with the same finding */
 
@@ -55,19 +55,13 @@ static int holds_the_name(const struct dlki_multi_hold *m,
 /* Ask for the holders: 0 with an answer. */
 static int ask_store(struct dlki_record *r, struct search *s)
 {
-	struct dlk_request request = dlki_record_request(r);
 	struct dlock_client *c = r->client;
-	struct dlk_error ignored = { 0 };
-	int rc = dlki_client_begin(c, &ignored);
-	dlk_time deadline;
+	int rc = dlki_client_begin(c, NULL);
 
 	if (rc != 0)
 		return rc;
-	request.holders_only = 1;
-	deadline = dlki_after_ms(dlk_now(), dlki_ask_ms(&c->ask));
-	DLKI_STORE(c,
-		   rc = c->backend->inspect(c->session, &request, note_holder,
-					    s, deadline, &ignored));
+	rc = dlki_holder_ask(r, note_holder, s,
+			     dlki_after_ms(dlk_now(), dlki_ask_ms(&c->ask)));
 	dlki_client_end(c);
 	return rc;
 }
