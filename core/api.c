@@ -291,24 +291,25 @@ int dlock_check(const dlock_hold *hold)
 				       dlki_claim_check(hold->claim);
 }
 
-int64_t dlock_remaining_ms(const dlock_hold *hold)
+static int64_t least_ms(const dlock_hold *hold,
+			int64_t (*ask)(struct dlki_claim *claim))
 {
 	if (!hold)
 		return 0;
-	return dlki_hold_multi(hold) ? dlki_multi_remaining_ms(hold) :
-				       dlki_claim_remaining_ms(hold->claim);
+	return dlki_hold_multi(hold) ? dlki_multi_least_ms(hold, ask) :
+				       ask(hold->claim);
+}
+
+int64_t dlock_remaining_ms(const dlock_hold *hold)
+{
+	return least_ms(hold, dlki_claim_remaining_ms);
 }
 
 int64_t dlock_warning_ms(const dlock_hold *hold)
 {
-	struct dlki_scope s;
-	int64_t left_ms;
+	struct dlki_scope s = dlki_enter();
+	int64_t left_ms = least_ms(hold, dlki_claim_warning_ms);
 
-	if (!hold)
-		return 0;
-	s = dlki_enter();
-	left_ms = dlki_hold_multi(hold) ? dlki_multi_warning_ms(hold) :
-					  dlki_claim_warning_ms(hold->claim);
 	dlki_leave(&s);
 	return left_ms;
 }

@@ -162,6 +162,7 @@ static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 	struct dlki_backoff pauses = { 0 };
 	struct dlki_multi_twice twice = { 0 };
 	size_t first = atomic_load(&multi->first), next;
+	struct dlk_error ignored = { 0 };
 
 	for (;;) {
 		int rc = take_members(m, multi, first, &next, w, err);
@@ -174,7 +175,7 @@ static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 		if (rc == DLOCK_EBUSY && m->n > 0 &&
 		    dlki_multi_twice(&twice, m, &multi->member[next], err))
 			rc = final = err->code;
-		dlki_multi_give_back(m, w);
+		(void)dlki_multi_release_members(m, w, &ignored);
 		if (final || dlk_now() >= w->deadline)
 			return rc;
 		if (dlki_multi_cancelled(w, err) != 0)

@@ -37,11 +37,10 @@ void dlki_multi_hold_free(struct dlki_multi_hold *m)
 	free(m);
 }
 
-/* Release in reverse; the worst failure is the result.  The whole takes no
- * longer than a single release may, and after a failed acquire, `w`, no longer
- * than the last request of it. */
-static int release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
-			   struct dlk_error *err)
+/* In reverse.  After a failed acquire the whole takes no longer than the last
+ * request of it, else no longer than a single release may. */
+int dlki_multi_release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
+			       struct dlk_error *err)
 {
 	dlk_time begun = dlk_now();
 	int rc = 0;
@@ -70,13 +69,6 @@ static int release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 	return rc;
 }
 
-void dlki_multi_give_back(struct dlki_multi_hold *m, struct dlki_wait *w)
-{
-	struct dlk_error ignored = { 0 };
-
-	release_members(m, w, &ignored);
-}
-
 static int may_release_members(const struct dlki_multi_hold *m,
 			       struct dlk_error *err)
 {
@@ -102,7 +94,7 @@ int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 
 	if (rc != 0)
 		return rc;
-	rc = release_members(m, NULL, err);
+	rc = dlki_multi_release_members(m, NULL, err);
 	dlki_multi_hold_free(m);
 	return rc;
 }
@@ -120,9 +112,8 @@ int dlki_multi_check(const dlock_hold *hold)
 	return DLOCK_OK;
 }
 
-/* Return the least result of `ask` for a member, where -1 is more than any. */
-static int64_t least_ms(const dlock_hold *hold,
-			int64_t (*ask)(struct dlki_claim *member))
+int64_t dlki_multi_least_ms(const dlock_hold *hold,
+			    int64_t (*ask)(struct dlki_claim *member))
 {
 	const struct dlki_multi_hold *m = dlki_hold_multi(hold);
 	int64_t least = -1;
@@ -134,16 +125,6 @@ static int64_t least_ms(const dlock_hold *hold,
 			least = ms;
 	}
 	return least;
-}
-
-int64_t dlki_multi_remaining_ms(const dlock_hold *hold)
-{
-	return least_ms(hold, dlki_claim_remaining_ms);
-}
-
-int64_t dlki_multi_warning_ms(const dlock_hold *hold)
-{
-	return least_ms(hold, dlki_claim_warning_ms);
 }
 
 int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)

@@ -27,14 +27,18 @@ void dlki_multi_hold_free(struct dlki_multi_hold *m); /* the members stay */
 
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
 
-/* Release the members acquired so far; no member is left in `m`. */
-void dlki_multi_give_back(struct dlki_multi_hold *m, struct dlki_wait *wait);
+/* Release the members acquired so far; no member is left in `m`.  The worst
+ * failure is the result.  `wait`: of the failed acquire, or NULL. */
+int dlki_multi_release_members(struct dlki_multi_hold *m,
+			       struct dlki_wait *wait, struct dlk_error *err);
 
 /* OK, or ELOST or EFORKED of the first member with an error. */
 int dlki_multi_check(const dlock_hold *hold);
-int64_t dlki_multi_remaining_ms(const dlock_hold *hold);
-int64_t dlki_multi_warning_ms(const dlock_hold *hold);
 int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err);
+
+/* Return the least result of `ask` for a member, where -1 is more than any. */
+int64_t dlki_multi_least_ms(const dlock_hold *hold,
+			    int64_t (*ask)(struct dlki_claim *member));
 
 /* Return the hold of the user's `i`th member, or NULL. */
 dlock_hold *dlki_multi_member(const dlock_hold *hold, size_t i);
