@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/close.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "core/base/clock.h"

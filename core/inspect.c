@@ -116,30 +116,27 @@ static int refuse(const struct dlki_question *q, const char *what,
 
 static int ask_inspect(struct dlki_question *q, struct dlk_error *err)
 {
-	const struct dlock_client *c = q->client;
-
-	if (!(c->session->caps & DLOCK_CAP_INSPECT))
+	if (!(q->client->session->caps & DLOCK_CAP_INSPECT))
 		return refuse(q, "report the holders of a lock", err);
-	return c->backend->inspect(c->session, &q->request, append_participant,
-				   q, q->deadline, err);
+	return q->client->backend->inspect(q->client->session, &q->request,
+					   append_participant, q, q->deadline,
+					   err);
 }
 
 static int ask_list(struct dlki_question *q, struct dlk_error *err)
 {
-	const struct dlock_client *c = q->client;
-
-	if (!(c->session->caps & DLOCK_CAP_LIST))
+	if (!(q->client->session->caps & DLOCK_CAP_LIST))
 		return refuse(q, "list its locks", err);
-	return c->backend->list(c->session, append_info, q, q->deadline, err);
+	return q->client->backend->list(q->client->session, append_info, q,
+					q->deadline, err);
 }
 
 static int ask_break(struct dlki_question *q, struct dlk_error *err)
 {
-	const struct dlock_client *c = q->client;
-
-	if (!c->backend->break_)
+	if (!q->client->backend->break_)
 		return refuse(q, "break a lock", err);
-	return c->backend->break_(c->session, &q->request, q->deadline, err);
+	return q->client->backend->break_(q->client->session, &q->request,
+					  q->deadline, err);
 }
 
 static int ask_resize(struct dlki_question *q, struct dlk_error *err)
@@ -203,8 +200,7 @@ static int ask_store(struct dlki_question *q,
 	if (rc != 0)
 		return rc;
 	dlki_patience_begin(&q->patience);
-	DLKI_STORE(c, rc = put(q, err));
-	rc = dlki_reason(err, rc, c->uri->scheme);
+	DLKI_STORE(c, rc = dlki_reason(err, put(q, err), c->uri->scheme));
 	dlki_patience_end(&q->patience);
 	if (rc == DLOCK_EUNREACHABLE && dlki_patience_over(&q->patience))
 		rc = dlk_fail(err, DLOCK_ECANCELED, "the client was closed");

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-
 /* A page that the kernel empties in a forked child.  It also shows a raw
  * clone(), which runs no pthread_atfork handler.  On a kernel that cannot do
  * that, every call asks for the process id. */

@@ -3,7 +3,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 

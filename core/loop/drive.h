@@ -40,7 +40,6 @@
 #ifndef DLOCK_CORE_LOOP_DRIVE_H
 #define DLOCK_CORE_LOOP_DRIVE_H
 
-#include <pthread.h>
 #include <sys/queue.h>
 
 #include "core/loop/engine.h"

@@ -24,8 +24,6 @@
 #ifndef DLOCK_CORE_LOOP_ENGINE_H
 #define DLOCK_CORE_LOOP_ENGINE_H
 
-#include <pthread.h>
-
 #include "core/base/alarm.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"

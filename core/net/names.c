@@ -2,7 +2,6 @@
 #include "core/net/names.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <netdb.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

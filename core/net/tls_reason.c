@@ -5,7 +5,6 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/net/tls_openssl.h"
 

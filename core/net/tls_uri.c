@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/net/tls_uri.h"
 
-
 static const char *missing(const struct dlki_tls_options *o)
 {
 	if (o->cert && !o->key)
