@@ -32,7 +32,7 @@ struct thread {
 };
 
 static struct {
-	pthread_mutex_t mu; /* orders the handing over, and nothing else */
+	pthread_mutex_t mu; /* orders the handing over only */
 	struct thread threads[THREADS], *v[THREADS];
 	size_t n;
 	struct thread *runs;
