@@ -108,7 +108,6 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->well_may_fail = stalls(t) || t->memory_rate > 0;
 	t->well_may_lose = well_may_lose(t);
 	t->revocable = draws(c, 0x7065726d69747300, "revocable", 4);
-	t->options = draws(c, 0x6f7074696f6e7300, "options", 4);
 	/* Holds are lost meanwhile. */
 	t->exhausts = draws(c, 0x6578686175737400, "exhausted", 2) &&
 		      t->memory_rate > 0 && t->may_lose;
