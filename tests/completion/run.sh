@@ -143,6 +143,8 @@ for shell in bash zsh fish; do
 	is $shell 'dlock break -y n' nightly
 	is $shell 'dlock permits ni' nightly
 	is $shell 'dlock permits nightly '
+	is $shell 'dlock permits nightly 5 --js' --json
+	is $shell 'dlock break nightly -w 5 '
 	is $shell 'dlock run -n two\ w' 'two words'
 	is $shell 'dlock run -vw 5 b' billing/daily
 	is $shell 'dlock show a=b:' a=b:c

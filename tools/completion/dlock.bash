@@ -144,17 +144,18 @@ _dlock_command() {
 
 # What stands behind the command's name.
 _dlock_rest() {
-	local takes behind=yes # whether what is run comes behind the lock's name
+	local takes n=0
+	local behind=yes # whether what is run comes behind the lock's name
 
 	_dlock_skip
-	while [[ $usage == *' [URI]...' && $i -lt $cword ]]; do
-		((++i)) # options may stand between these
+	while [[ $usage != *' COMMAND...'* && $i -lt $cword ]]; do
+		((++i, ++n)) # options may stand between these
 		_dlock_skip
 	done
 	if [[ $i -gt $cword ]]; then
 		_dlock_value "$takes"
 	elif [[ $i -lt $cword ]]; then
-		[[ $usage == *' COMMAND...'* && -n $behind ]] || return
+		[[ -n $behind ]] || return
 		((++i))
 		_dlock_command
 	elif [[ $cur == --*=* ]]; then
@@ -163,7 +164,7 @@ _dlock_rest() {
 		_dlock_value "$takes"
 	elif [[ $cur == -* ]]; then
 		_dlock_offer < <(printf '%s\n' "${!args[@]}")
-	else
+	elif [[ $n -eq 0 || $usage == *' [URI]...' ]]; then
 		case $usage in
 		*' NAME'*) _dlock_offer < <(_dlock_names) ;;
 		*' [URI]...') _dlock_uri ;;

@@ -117,10 +117,12 @@ function __dlock_complete
 	set -l options (__dlock_options $help)
 	set -l store
 	set -l behind yes # whether what is run comes behind the lock's name
+	set -l given
 	set -e words[1]
 	while set -q words[1]
 		if not string match -qr -- '^-.' $words[1]; or test "$words[1]" = --
-			string match -q '* [URI]...' -- $usage; or break
+			string match -q '* COMMAND...*' -- $usage; and break
+			set given $words[1]
 			set -e words[1]
 			continue
 		end
@@ -142,7 +144,7 @@ function __dlock_complete
 		set -e words[1]
 	end
 	if set -q words[1]
-		string match -q '* COMMAND...*' -- $usage; and set -q behind[1]; or return
+		set -q behind[1]; or return
 		set -e words[1]
 		if not set -q words[1]; and string match -q -- '-*' $current
 			string replace -rf '^(\S+)\tLINE\t' '$1\t' -- $options
@@ -170,6 +172,7 @@ function __dlock_complete
 		string replace -r '\t[^\t]*\t' '\t' -- $options
 		return
 	end
+	set -q given[1]; and not string match -q '* [URI]...' -- $usage; and return
 	switch "$usage"
 		case '* NAME' '* NAME [PERMITS]' '* COMMAND...*'
 			__dlock_names $dlock $store
