@@ -18,6 +18,7 @@
 #include "backends/file/table.h"
 
 #define LOOK_MS 50 /* also without inotify */
+#define READS 100
 
 struct floor {
 	uint64_t token;
@@ -114,9 +115,14 @@ static uint64_t read_floor(int fd)
 {
 	struct floor f;
 
-	if (pread(fd, &f, sizeof(f), 0) != (ssize_t)sizeof(f))
-		return 0;
-	return f.check == ~f.token ? f.token : 0;
+	/* A read beside a write may see a part of the write. */
+	for (int i = 0; i < READS; i++) {
+		if (pread(fd, &f, sizeof(f), 0) != (ssize_t)sizeof(f))
+			return 0;
+		if (f.check == ~f.token)
+			return f.token;
+	}
+	return 0;
 }
 
 int dlki_file_floor_raise(const struct file_session *s, int fd, uint64_t token)

@@ -311,6 +311,22 @@ CASE(file_removal, broken_by_several_at_once)
 	CHECK_OK(dlock_release(h));
 }
 
+/* Another client raises the floor, which is 16 bytes long. */
+CASE(file_removal, the_floor_is_read_while_it_is_raised)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	uint64_t last = token_after(0, l);
+
+	end_now(l);
+	end_now(c);
+	clock_back_s = 3600;
+	torn_pread = 16;
+	token_after(last, mutex(store_open(dir, NULL), "x"));
+	CHECK(!torn_pread);
+}
+
 static dlock_lock *the_lock;
 static uint64_t last_token;
 

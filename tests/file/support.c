@@ -18,7 +18,7 @@
 #include "support/process.h"
 #include "support/temp.h"
 
-atomic_int deaf_watches;
+atomic_int deaf_watches, torn_pread;
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s, fsyncs, fdatasyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
@@ -44,6 +44,17 @@ int fsync(int fd)
 {
 	fsyncs++;
 	return (int)syscall(SYS_fsync, fd);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t at)
+{
+	ssize_t n = syscall(SYS_pread64, fd, data, size, at);
+
+	if (torn_pread && size == (size_t)torn_pread) {
+		torn_pread = 0;
+		memset((char *)data + size / 2, 0, size / 2);
+	}
+	return n;
 }
 
 int fdatasync(int fd)

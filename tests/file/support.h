@@ -77,6 +77,8 @@ extern atomic_int slow_unwatch;
 /* The next larger pwrite() writes only so many bytes, and returns the
  * number. */
 extern atomic_int short_pwrite;
+/* The next pread() of so many bytes meets a write, and reads half of it. */
+extern atomic_int torn_pread;
 /* Calls of fsync(), fdatasync() and inotify_init1(). */
 extern atomic_int fsyncs, fdatasyncs, inotify_inits;
 /* called by unlink() */
