@@ -13,8 +13,8 @@ struct both {
 	struct sim_caller *by;
 	struct sim_name *names[2];
 	enum sim_side side[2];
-	dlock_acquire_options opts;
-	int owner; /* for the judge */
+	dlock_acquire_options opts; /* size 0: there are none */
+	int owner;                  /* for the judge */
 	int64_t timeout_ms, begun, stalled;
 	dlock_lock *lock;
 	dlock_hold *hold;
@@ -60,7 +60,6 @@ static int draw(struct both *b, struct sim_caller *me, int loose)
 		.timeout_ms = sim_draw_timeout(me, 1),
 		.begun = sim_sched_now(),
 		.stalled = sim_sched_stalled(),
-		.opts = DLOCK_ACQUIRE_OPTIONS_INIT,
 	};
 	member[0] = draw_member(b, 0, me->client, loose);
 	member[1] = draw_member(b, 1, other, loose);
@@ -97,7 +96,8 @@ static void granted(const struct both *b)
 
 		sim_judge_granted(b->names[i], b->side[i], h, b->owner,
 				  SIM_FOREVER, b->stalled);
-		sim_options_agree(&b->opts, c, h, b->begun);
+		if (b->opts.size > 0)
+			sim_options_agree(&b->opts, c, h, b->begun);
 	}
 }
 
@@ -123,7 +123,10 @@ void sim_caller_take_both(struct sim_caller *me)
 
 	if (!draw(&b, me, 0))
 		return;
-	rc = dlock_acquire_opts(b.lock, &b.opts, &b.hold);
+	if (b.opts.size > 0)
+		rc = dlock_acquire_opts(b.lock, &b.opts, &b.hold);
+	else
+		rc = dlock_acquire(b.lock, b.timeout_ms, &b.hold);
 	sim_judge_returned("a multi-lock's acquire", b.begun, b.stalled,
 			   b.timeout_ms);
 	if (!may_end(&b, sick(&b), rc))
@@ -202,7 +205,10 @@ void sim_caller_begin_both(struct sim_caller *me)
 
 	if (!draw(&b, me, 1))
 		return;
-	rc = dlock_acquire_opts_start(b.lock, &b.opts, note, &b, &op);
+	if (b.opts.size > 0)
+		rc = dlock_acquire_opts_start(b.lock, &b.opts, note, &b, &op);
+	else
+		rc = dlock_acquire_start(b.lock, b.timeout_ms, note, &b, &op);
 	if (rc == DLOCK_OK) {
 		if (p->terms.may_cancel &&
 		    sim_caller_draw(me, "cancel", 3) == 0)
