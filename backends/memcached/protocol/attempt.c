@@ -10,10 +10,11 @@
  * semaphores: slot.c.
  *
  * An upgrade is a writer that leaves the slot of its reader aside, and that
- * takes the gate from another writer that waits there.  The upgrade reads the
- * item at the gate, and then the reader's slot.  If the slot is taken, the
- * other writer has not found the slots empty: it does not have the lock by that
- * item.  To get the lock it stores the item once more, and then the upgrade's
+ * takes the gate from another writer that waits there.  Such a writer has found
+ * the mark, and has stored the item once more.  The upgrade reads the item at
+ * the gate, and then the reader's slot.  If the slot is taken, the other writer
+ * has not found the slots empty, and does not have the lock by that item.  To
+ * get the lock the writer stores the item once more, and then the upgrade's
  * swap of the item that was read misses.
  */
 #include <string.h>
@@ -143,12 +144,14 @@ static void overtake(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, gate_answered);
 }
 
-/* May the upgrade take the gate from this writer? */
+/* May the upgrade take the gate from this writer?  The writer has stored the
+ * item again to look for readers.  By the first form of the item the writer may
+ * have the lock, if the server has evicted the mark. */
 static int may_overtake(struct memc_job *job, const struct dlki_op *op,
 			const struct memc_op *gate)
 {
 	return op->request->beside && gate->item.limit == MEMC_YIELDS &&
-	       ++job->rounds < MEMC_ROUNDS;
+	       gate->item.add == 0 && ++job->rounds < MEMC_ROUNDS;
 }
 
 /* ---- The gate ------------------------------------------------------------ */
