@@ -4,11 +4,19 @@
 /* A client relies on a count for so long after the count advanced. */
 enum { US = 1000, TRUSTED_US = 2000000 };
 
+/* A machine that sleeps counts no time. */
+static int64_t awake_us(const struct sim_net *n, const struct sim_server *s)
+{
+	int64_t now = s->is_stopped && s->sleeps ? s->stopped_at : n->now;
+
+	return now / US - s->slept_us;
+}
+
 struct sim_memc_time sim_server_time(const struct sim_net *n,
 				     const struct sim_server *s)
 {
 	return (struct sim_memc_time){
-		.up_us = s->up_us + n->now / US - s->slept_us,
+		.up_us = s->up_us + awake_us(n, s),
 		.wall_us = s->wall_us + n->now / US,
 	};
 }
