@@ -673,7 +673,8 @@ struct dlock_participant {
 	const char *label;     /* as in dlock_options.label */
 	const char *id;        /* tells participants apart; neither secret nor
 				* proof */
-	uint64_t token;        /* 0: none, or waiting */
+	uint64_t token;        /* 0: none, or waiting; of a claim that a client
+				* passes on or keeps, the first hold's */
 	int64_t remaining_ms;  /* -1: does not expire, or not known */
 	int shared;            /* holds, or waits for, the read side or a
 				* permit */

@@ -47,7 +47,9 @@ static dlock_lock *draw_member(struct both *b, size_t i, size_t client,
 static int draw(struct both *b, struct sim_caller *me, int loose)
 {
 	struct sim_play *p = me->play;
-	size_t other = (me->client + sim_caller_draw(me, "other", 2)) %
+	/* A call that waits may not use another client that is closed. */
+	size_t others = p->terms.closes_all ? 1 : 2;
+	size_t other = (me->client + sim_caller_draw(me, "other", others)) %
 		       p->n_clients;
 	size_t first = sim_caller_draw(me, "name", p->n_names - 1);
 	dlock_lock *member[2];
@@ -82,9 +84,7 @@ static int draw(struct both *b, struct sim_caller *me, int loose)
 static int may_end(const struct both *b, const struct sim_name *name, int rc)
 {
 	return sim_may_end(b->by->play, name, rc, b->timeout_ms) ||
-	       (rc == DLOCK_ELOST && sim_options_end(&b->opts)) ||
-	       (rc == DLOCK_EUNREACHABLE && b->opts.lease_ms > 0 &&
-		b->timeout_ms >= 0);
+	       sim_options_may_end(&b->opts, rc, b->timeout_ms, 1);
 }
 
 static void granted(const struct both *b)
@@ -123,10 +123,12 @@ void sim_caller_take_both(struct sim_caller *me)
 
 	if (!draw(&b, me, 0))
 		return;
+	me->waits = b.timeout_ms < 0;
 	if (b.opts.size > 0)
 		rc = dlock_acquire_opts(b.lock, &b.opts, &b.hold);
 	else
 		rc = dlock_acquire(b.lock, b.timeout_ms, &b.hold);
+	me->waits = 0;
 	sim_judge_returned("a multi-lock's acquire", b.begun, b.stalled,
 			   b.timeout_ms);
 	if (!may_end(&b, sick(&b), rc))
@@ -152,24 +154,6 @@ static void note(const struct dlock_result *r, void *arg)
 		granted(b);
 }
 
-/* Another caller of the client may process. */
-static void await_end(struct both *b)
-{
-	dlock_client *c = b->by->play->client[b->by->client];
-
-	while (!b->over) {
-		int rc = dlock_wait(c, 10);
-
-		if (rc == DLOCK_EBUSY || sim_is_scarce(b->by->play, rc))
-			sim_nap(SIM_MS);
-		else if (rc < 0)
-			sim_unexpected("dlock_wait", rc);
-	}
-	if (b->over != 1)
-		sim_sched_fail("a callback came %d times", b->over);
-	b->over = 0;
-}
-
 static void cancel(const struct both *b, dlock_op op)
 {
 	int rc;
@@ -186,10 +170,13 @@ static void cancel(const struct both *b, dlock_op op)
 
 static void give_back(struct both *b)
 {
+	dlock_client *c = b->by->play->client[b->by->client];
+
 	hold(b);
+	b->over = 0;
 	if (sim_caller_draw(b->by, "wait", 2) == 0 &&
 	    dlock_release_start(b->hold, note, b) == DLOCK_OK) {
-		await_end(b);
+		sim_await(b->by->play, c, &b->over);
 		released(b, b->rc);
 	} else {
 		released(b, dlock_release(b->hold));
@@ -213,7 +200,7 @@ void sim_caller_begin_both(struct sim_caller *me)
 		if (p->terms.may_cancel &&
 		    sim_caller_draw(me, "cancel", 3) == 0)
 			cancel(&b, op);
-		await_end(&b);
+		sim_await(p, p->client[me->client], &b.over);
 		if (!may_end(&b, NULL, b.rc))
 			sim_unexpected("a multi-lock's acquire", b.rc);
 	} else if (!sim_is_scarce(p, rc) &&

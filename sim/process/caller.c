@@ -4,6 +4,7 @@
 #include <dlock/async.h>
 
 #include "sim/process/both.h"
+#include "sim/process/observer.h"
 #include "sim/process/options.h"
 #include "sim/process/resize.h"
 #include "sim/process/sched.h"
@@ -69,23 +70,6 @@ static void note(const struct dlock_result *r, void *arg)
 				  u->hold, o->begun);
 }
 
-/* Another caller of the client may process. */
-static void process_until(struct sim_caller *me, const struct outcome *o)
-{
-	dlock_client *c = me->play->client[me->client];
-
-	while (!o->over) {
-		int rc = dlock_wait(c, 10);
-
-		if (rc == DLOCK_EBUSY || sim_is_scarce(me->play, rc))
-			sim_nap(SIM_MS);
-		else if (rc < 0)
-			sim_unexpected("dlock_wait", rc);
-	}
-	if (o->over != 1)
-		sim_sched_fail("a callback came %d times", o->over);
-}
-
 static void begin(struct sim_caller *me)
 {
 	struct sim_play *p = me->play;
@@ -121,7 +105,7 @@ static void begin(struct sim_caller *me)
 		if (rc != DLOCK_OK && rc != DLOCK_EINVAL)
 			sim_unexpected("dlock_cancel_op", rc);
 	}
-	process_until(me, &o);
+	sim_await(p, p->client[me->client], &o.over);
 	/* A call to a silent server has the turn for a while. */
 	if (!sim_may_end(p, NULL, o.rc, timeout_ms) &&
 	    !sim_use_may_end(u, o.rc, timeout_ms))
@@ -191,6 +175,61 @@ static void meddle(struct sim_caller *me)
 		sim_unexpected("a deed", rc);
 }
 
+/* May the caller's client be closed beside calls of this kind? */
+static int may_call(const struct sim_terms *t, int kind)
+{
+	return kind && (!t->closes || t->closes_all);
+}
+
+static void take_several(struct sim_caller *me)
+{
+	const struct sim_terms *t = &me->play->terms;
+
+	if (t->begins_both)
+		sim_caller_begin_both(me);
+	else if (may_call(t, 1))
+		sim_caller_take_both(me);
+}
+
+static void step(struct sim_caller *me)
+{
+	const struct sim_terms *t = &me->play->terms;
+
+	switch (sim_caller_draw(me, "step", 10)) {
+	case 0:
+		if (t->observes)
+			sim_caller_observe(me);
+		else
+			meddle(me);
+		break;
+	case 1:
+		sim_nap((int64_t)sim_caller_draw(me, "nap", 10000) * 1000);
+		break;
+	case 2:
+		begin(me);
+		break;
+	case 3:
+	case 4:
+		if (me->play->n_names > 1)
+			take_several(me);
+		break;
+	case 5:
+		if (may_call(t, t->upgrades))
+			sim_caller_upgrade(me);
+		else
+			take(me);
+		break;
+	case 6:
+		if (may_call(t, t->resizes))
+			resize(me);
+		else
+			take(me);
+		break;
+	default:
+		take(me);
+	}
+}
+
 void *sim_caller_run(void *caller)
 {
 	struct sim_caller *me = caller;
@@ -199,41 +238,7 @@ void *sim_caller_run(void *caller)
 		if (me->play->close_has_begun &&
 		    me->play->closing == me->client)
 			break;
-		switch (sim_caller_draw(me, "step", 10)) {
-		case 0:
-			meddle(me);
-			break;
-		case 1:
-			sim_nap((int64_t)sim_caller_draw(me, "nap", 10000) *
-				1000);
-			break;
-		case 2:
-			begin(me);
-			break;
-		case 3:
-		case 4:
-			if (me->play->n_names == 1)
-				break;
-			if (me->play->terms.begins_both)
-				sim_caller_begin_both(me);
-			else if (!me->play->terms.closes)
-				sim_caller_take_both(me);
-			break;
-		case 5:
-			if (me->play->terms.upgrades && !me->play->terms.closes)
-				sim_caller_upgrade(me);
-			else
-				take(me);
-			break;
-		case 6:
-			if (me->play->terms.resizes && !me->play->terms.closes)
-				resize(me);
-			else
-				take(me);
-			break;
-		default:
-			take(me);
-		}
+		step(me);
 	}
 	me->over = 1;
 	return NULL;

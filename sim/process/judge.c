@@ -53,7 +53,7 @@ void sim_judge_excuse(size_t member, int64_t until)
 		excused_until[member] = until;
 }
 
-static int may_overlap(const struct sim_name *name)
+int sim_judge_may_overlap(const struct sim_name *name)
 {
 	return rules.may_overlap ||
 	       sim_sched_now() < excused_until[name->member];
@@ -78,7 +78,8 @@ static void check_alone(const struct entry *mine)
 					may_lose(mine->name));
 	uint32_t taken = 0;
 
-	if (may_overlap(mine->name) || dlock_check(mine->hold) != DLOCK_OK)
+	if (sim_judge_may_overlap(mine->name) ||
+	    dlock_check(mine->hold) != DLOCK_OK)
 		return;
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entry *s = &entries[i];
@@ -109,7 +110,7 @@ static void check_token(const struct entry *mine)
 		    dlock_token(entries[i].hold) == token)
 			return;
 	}
-	if (may_overlap(n) || dlock_check(mine->hold) != DLOCK_OK)
+	if (sim_judge_may_overlap(n) || dlock_check(mine->hold) != DLOCK_OK)
 		return;
 	if (token <= n->largest[0] || (!shared && token <= n->largest[1]))
 		sim_sched_fail("token %" PRIu64 " after %" PRIu64

@@ -76,6 +76,9 @@ void sim_judge_listens(const dlock_hold *hold);
 void sim_judge_revoked(const struct sim_name *name, int64_t begun_at);
 void sim_judge_asked(const dlock_hold *hold);
 
+/* May holds of the name be two, or be unknown to the store? */
+int sim_judge_may_overlap(const struct sim_name *name);
+
 /* For dlock_options.on_event. */
 void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg);

@@ -55,6 +55,14 @@ int sim_options_end(const dlock_acquire_options *o)
 	return o->max_hold_ms > 0 || o->no_renew;
 }
 
+/* An answer may come too late for a short lease. */
+int sim_options_may_end(const dlock_acquire_options *o, int rc,
+			int64_t timeout_ms, int holds)
+{
+	return (rc == DLOCK_ELOST && holds && sim_options_end(o)) ||
+	       (rc == DLOCK_EUNREACHABLE && o->lease_ms > 0 && timeout_ms >= 0);
+}
+
 static struct sim_span span_of(const dlock_acquire_options *o)
 {
 	return (struct sim_span){ o->permits > 1 ? o->permits : 1, SIM_FOREVER,

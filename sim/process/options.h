@@ -12,6 +12,11 @@ dlock_acquire_options sim_options_draw(struct sim_caller *me,
 /* Does a hold with these options end by itself? */
 int sim_options_end(const dlock_acquire_options *o);
 
+/* May a call about a lock with these options end with `rc`, for the options?
+ * `holds`: while the caller has a hold. */
+int sim_options_may_end(const dlock_acquire_options *o, int rc,
+			int64_t timeout_ms, int holds);
+
 /* A client's acquire with these options, begun at `begun`, returns the hold
  * now.  The judge hears how long the hold may last. */
 void sim_options_agree(const dlock_acquire_options *o, dlock_client *c,

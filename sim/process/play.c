@@ -12,6 +12,7 @@
 #include "sim/process/scene.h"
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
+#include "sim/process/use.h"
 
 enum { LOOK_MS = 50 };
 
@@ -86,6 +87,25 @@ static int may_close(const struct sim_caller *callers, size_t n, size_t client)
 	return stats.waiters == waits;
 }
 
+static void note_close(const struct dlock_result *r, void *over)
+{
+	sim_stage_must("a close that was begun", r->code);
+	++*(int *)over;
+}
+
+static void close_now(dlock_client *c)
+{
+	int over = 0;
+
+	if (!play.terms.closes_all || draw("waits", 2) == 0) {
+		dlock_close(c);
+		return;
+	}
+	sim_stage_must("dlock_close_start",
+		       dlock_close_start(c, note_close, &over));
+	sim_await(&play, c, &over);
+}
+
 static void close_early(const struct sim_caller *callers, size_t n)
 {
 	sim_sched_wait(SIM_SLEEP, NULL,
@@ -95,7 +115,7 @@ static void close_early(const struct sim_caller *callers, size_t n)
 	play.close_has_begun = 1;
 	while (!may_close(callers, n, play.closing))
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
-	dlock_close(play.client[play.closing]);
+	close_now(play.client[play.closing]);
 }
 
 /* Looks at the holds of all callers, as any thread may. */
@@ -303,6 +323,8 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.begins_upgrades = play.terms.upgrades && seed % 16 == 15;
 	play.terms.begins_both = seed % 8 == 4;
 	play.terms.options = seed % 8 == 5;
+	play.terms.observes = seed % 8 == 6 && !play.terms.closes;
+	play.terms.closes_all = seed % 8 == 6 && play.terms.closes;
 	play.terms.resizes = scene->resizes > 0 && seed % scene->resizes == 0;
 	if (tells)
 		sim_terms_tell(&play.terms);

@@ -26,8 +26,8 @@ static int make_lock(dlock_lock **out, dlock_client *c,
 	}
 }
 
-dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
-			   int loose)
+dlock_lock *sim_stage_lock_of(const struct sim_play *p, dlock_client *c,
+			      size_t name, int loose)
 {
 	const struct sim_name *n = &p->names[name];
 	char text[16];
@@ -36,12 +36,18 @@ dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
 
 	snprintf(text, sizeof(text), "name%zu", name);
 	do {
-		rc = make_lock(&l, p->client[client], n, text);
+		rc = make_lock(&l, c, n, text);
 	} while (sim_is_scarce(p, rc));
 	sim_stage_must("the making of a lock", rc);
 	if (loose && n->kind != SIM_PERMITS)
 		sim_stage_must("dlock_lock_unbind", dlock_lock_unbind(l));
 	return l;
+}
+
+dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
+			   int loose)
+{
+	return sim_stage_lock_of(p, p->client[client], name, loose);
 }
 
 dlock_lock *sim_stage_reading(struct sim_play *p, size_t client, size_t name)
@@ -78,15 +84,21 @@ static char *last_digit(char *uri)
 	return strstr(uri, host) + strlen(host) + 3;
 }
 
+void sim_stage_uri(const struct sim_play *p, int port,
+		   char uri[sizeof(p->terms.uri)])
+{
+	memcpy(uri, p->terms.uri, sizeof(p->terms.uri));
+	if (port >= 0)
+		*last_digit(uri) = (char)('1' + port);
+}
+
 int sim_stage_open(struct sim_play *p, size_t client, int port)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	char uri[sizeof(p->terms.uri)];
 	int rc;
 
-	memcpy(uri, p->terms.uri, sizeof(uri));
-	if (port >= 0)
-		*last_digit(uri) = (char)('1' + port);
+	sim_stage_uri(p, port, uri);
 	o.on_event = sim_judge_event;
 	do {
 		rc = dlock_open(&p->client[client], uri, &o);

@@ -13,6 +13,10 @@ void sim_stage_must(const char *call, int rc);
 dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
 			   int loose);
 
+/* The same for any client. */
+dlock_lock *sim_stage_lock_of(const struct sim_play *p, dlock_client *c,
+			      size_t name, int loose);
+
 /* Make a handle whose acquires take the read side; NULL: not of this lock, or
  * not in this play. */
 dlock_lock *sim_stage_reading(struct sim_play *p, size_t client, size_t name);
@@ -20,6 +24,10 @@ dlock_lock *sim_stage_reading(struct sim_play *p, size_t client, size_t name);
 /* NULL: not of this lock, or not with this store. */
 dlock_lock *sim_stage_upgradeable(struct sim_play *p, dlock_lock *of,
 				  size_t name);
+
+/* Get the URI of the n-th port; -1: the play's own. */
+void sim_stage_uri(const struct sim_play *p, int port,
+		   char uri[sizeof(p->terms.uri)]);
 
 /* Open the n-th client, at the n-th port; -1: at the URI's.  Returns the
  * code. */

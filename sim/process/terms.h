@@ -32,6 +32,9 @@ struct sim_terms {
 	int begins_upgrades; /* ... and leave an upgrade that is begun */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
 	int resizes;      /* semaphores are resized */
+	int observes;     /* callers look at locks, and open clients */
+	int closes_all;   /* with closes: beside every kind of call, and in
+			   * half of the plays without a waiting thread */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */
 	int64_t ask_ms;   /* after the timeout a call has returned */
 	int64_t fresh_ms; /* a new hold has so much time left; 0: any */

@@ -4,6 +4,7 @@
 #include <dlock/async.h>
 #include <inttypes.h>
 
+#include "sim/process/options.h"
 #include "sim/process/sched.h"
 #include "sim/process/use.h"
 
@@ -14,25 +15,34 @@ static dlock_hold *take(struct sim_use *u, dlock_hold *beside)
 	const char *what = beside ? "an upgrade" : "an upgradeable acquire";
 	int64_t timeout_ms = sim_draw_timeout(u->by, 1);
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
+	dlock_client *c = u->by->play->client[u->by->client];
 	dlock_hold *hold;
 	int rc;
 
+	u->opts.timeout_ms = timeout_ms;
 	sim_sched_tell("caller %d asks for %s of %p, for %d ms", u->owner, what,
 		       (void *)u->name, (int)timeout_ms);
 	u->by->waits = timeout_ms < 0;
 	if (beside)
 		rc = dlock_upgrade(u->lock, beside, timeout_ms, &hold);
+	else if (u->opts.size > 0)
+		rc = dlock_acquire_opts(u->lock, &u->opts, &hold);
 	else
 		rc = dlock_acquire(u->lock, timeout_ms, &hold);
 	u->by->waits = 0;
 	sim_judge_returned(what, begun, stalled, timeout_ms);
-	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms))
+	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms) &&
+	    !sim_options_may_end(&u->opts, rc, timeout_ms, 1))
 		sim_unexpected(what, rc);
 	if (rc != DLOCK_OK)
 		return NULL;
 	u->hold = beside ? hold : dlock_member(hold, 0);
 	sim_judge_granted(u->name, u->side, u->hold, u->owner, SIM_FOREVER,
 			  stalled);
+	if (beside)
+		u->opts = (dlock_acquire_options){ 0 };
+	if (u->opts.size > 0)
+		sim_options_agree(&u->opts, c, u->hold, begun);
 	sim_use_hold(u);
 	return hold;
 }
@@ -155,7 +165,9 @@ static void read_first(struct sim_use *u)
 			upgrade(u, upgradeable);
 	}
 	rc = release_reader(u, upgradeable, &b);
-	sim_judge_released(u->name, rc, sim_may_lose(u->by->play, u->name));
+	sim_judge_released(u->name, rc,
+			   sim_may_lose(u->by->play, u->name) ||
+				   sim_options_end(&u->opts));
 }
 
 void sim_caller_upgrade(struct sim_caller *me)
@@ -163,7 +175,6 @@ void sim_caller_upgrade(struct sim_caller *me)
 	const struct sim_play *p = me->play;
 	struct sim_use u = sim_use_draw(me);
 
-	u.opts = (dlock_acquire_options){ 0 };
 	u.lock = p->handles[me->client].upgradeable[u.name - p->names];
 	if (p->terms.begins_upgrades) {
 		u.lock = p->handles[me->client]

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/process/use.h"
 
+#include <dlock/async.h>
+
 #include "sim/process/options.h"
 #include "sim/process/sched.h"
 
@@ -20,6 +22,20 @@ void sim_nap(int64_t ns)
 void sim_unexpected(const char *call, int rc)
 {
 	sim_sched_fail("%s returned %d: %s", call, rc, dlock_errmsg());
+}
+
+void sim_await(const struct sim_play *p, dlock_client *c, const int *over)
+{
+	while (!*over) {
+		int rc = dlock_wait(c, 10);
+
+		if (rc == DLOCK_EBUSY || sim_is_scarce(p, rc))
+			sim_nap(SIM_MS);
+		else if (rc < 0)
+			sim_unexpected("dlock_wait", rc);
+	}
+	if (*over != 1)
+		sim_sched_fail("a callback came %d times", *over);
 }
 
 int sim_is_scarce(const struct sim_play *p, int rc)
@@ -62,14 +78,11 @@ int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 	}
 }
 
-/* A hold may end by itself.  An answer may come too late for a short lease.
- * After a resize, there may be fewer permits than the acquire is for. */
+/* After a resize, there may be fewer permits than the acquire is for. */
 int sim_use_may_end(const struct sim_use *u, int rc, int64_t timeout_ms)
 {
 	return sim_may_end(u->by->play, u->name, rc, timeout_ms) ||
-	       (rc == DLOCK_ELOST && u->hold && sim_options_end(&u->opts)) ||
-	       (rc == DLOCK_EUNREACHABLE && u->opts.lease_ms > 0 &&
-		timeout_ms >= 0) ||
+	       sim_options_may_end(&u->opts, rc, timeout_ms, u->hold != NULL) ||
 	       (rc == DLOCK_EINVAL && u->opts.permits > 1 &&
 		u->name->resize.most > 0);
 }

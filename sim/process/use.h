@@ -19,6 +19,10 @@ size_t sim_caller_draw(struct sim_caller *me, const char *site, size_t n);
 
 void sim_nap(int64_t ns);
 
+/* Process the client's callbacks until `*over` says that the callback has come.
+ * Another caller of the client may process, too. */
+void sim_await(const struct sim_play *p, dlock_client *c, const int *over);
+
 /* Fail: `call` returned `rc`. */
 void sim_unexpected(const char *call, int rc);
 
