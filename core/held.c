@@ -7,6 +7,14 @@
 #include "core/guard.h"
 #include "core/multi.h"
 
+/* A lock counts as a permit. */
+static uint64_t permits_of(const struct dlki_claim *claim)
+{
+	uint32_t permits = claim->ticket->request.permits;
+
+	return permits > 0 ? permits : 1;
+}
+
 static uint64_t count_of(const struct dlki_claim *claim, int both_sides)
 {
 	const struct dlock_hold *own = &claim->own;
@@ -34,7 +42,8 @@ int dlki_held(const dlock_lock *lock, struct dlk_error *err)
 	pthread_mutex_lock(&c->mu);
 	LIST_FOREACH(h, &r->held, in_list)
 		if ((any || h->thread == me) && dlki_claim_valid(h))
-			n += count_of(h, any || lock->has_read_side);
+			n += count_of(h, any || lock->has_read_side) *
+			     permits_of(h);
 	pthread_mutex_unlock(&c->mu);
 	return n < INT_MAX ? (int)n : INT_MAX;
 }

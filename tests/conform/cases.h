@@ -63,6 +63,7 @@
 	X(held_by_this_thread, NONE)                                           \
 	X(held_on_both_sides, SHARED)                                          \
 	X(held_by_the_client, COUNT)                                           \
+	X(held_several_permits, COUNT | DLOCK_CAP_PERMITS)                     \
 	X(held_was_lost, NONE)                                                 \
 	/* async.c */                                                          \
 	X(async_among_threads, NONE)                                           \

@@ -68,6 +68,20 @@ void case_held_by_the_client(struct conform *t)
 	CHECK_INT(dlock_lock_held(t->lock), ==, 1);
 }
 
+void case_held_several_permits(struct conform *t)
+{
+	dlock_hold *one, *three;
+
+	use_semaphore(t, 5);
+	three = take_several(t->lock, 3);
+	CHECK_INT(dlock_lock_held(t->lock), ==, 3);
+	one = take(t->lock);
+	CHECK_INT(dlock_lock_held(t->lock), ==, 4);
+	give(three);
+	CHECK_INT(dlock_lock_held(t->lock), ==, 1);
+	give(one);
+}
+
 void case_held_was_lost(struct conform *t)
 {
 	dlock_hold *h;
