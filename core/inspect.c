@@ -11,6 +11,7 @@
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/name.h"
+#include "core/parked.h"
 #include "core/registry.h"
 #include "core/store.h"
 #include "core/wait.h"
@@ -222,31 +223,16 @@ static int begin_about(struct dlki_question *q, const dlock_lock *lock,
 	return begin(q, lock->record->client, timeout_ms, err);
 }
 
-/* Report the waiters for a claim of this client: the store does not know them.
- * For a store that reports no waiters, report no waiters here either. */
+/* For a store that reports no waiters, report no waiters here either. */
 static void append_own_waiters(struct dlki_question *q,
 			       const struct dlki_record *r)
 {
 	struct dlock_client *c = q->client;
-	const struct dlki_claim *w;
 
 	if (!(c->session->caps & DLOCK_CAP_FAIR))
 		return;
 	pthread_mutex_lock(&c->mu);
-	TAILQ_FOREACH(w, &r->parked, in_parked) {
-		char id[9] = ""; /* the whole would be a secret */
-		struct dlock_participant p = {
-			.size = sizeof(p),
-			.label = c->label,
-			.id = id,
-			.remaining_ms = -1,
-			.waiting = 1,
-		};
-
-		memcpy(id, w->owner, sizeof(id) - 1);
-		if (w->residue.is == DLKI_NONE)
-			append_participant(&p, q);
-	}
+	dlki_parked_report(r, append_participant, q);
 	pthread_mutex_unlock(&c->mu);
 }
 

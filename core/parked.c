@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/parked.h"
 
+#include <string.h>
+
 #include "core/pump.h"
 #include "core/record.h"
 #include "core/async.h"
@@ -66,4 +68,36 @@ void dlki_parked_kick(struct dlki_record *r)
 		else
 			pthread_cond_broadcast(w->cond);
 	}
+}
+
+static void report(const struct dlki_claim *w,
+		   void (*each)(const struct dlock_participant *p, void *arg),
+		   void *arg)
+{
+	const struct dlk_request *asks = &w->ticket->request;
+	char id[9] = ""; /* the whole would be a secret */
+	struct dlock_participant p = {
+		.size = sizeof(p),
+		.label = asks->label,
+		.id = id,
+		.remaining_ms = -1,
+		.shared = w->own.side == DLK_SHARED,
+		.waiting = 1,
+		.permits = asks->permits,
+	};
+
+	memcpy(id, w->owner, sizeof(id) - 1);
+	each(&p, arg);
+}
+
+void dlki_parked_report(const struct dlki_record *r,
+			void (*each)(const struct dlock_participant *p,
+				     void *arg),
+			void *arg)
+{
+	const struct dlki_claim *w;
+
+	TAILQ_FOREACH(w, &r->parked, in_parked)
+		if (w->residue.is == DLKI_NONE)
+			report(w, each, arg);
 }

@@ -17,4 +17,11 @@ void dlki_parked_remove(struct dlki_claim *claim); /* if parked */
 /* Have the claims that have not asked the store look at the change. */
 void dlki_parked_kick(struct dlki_record *record);
 
+/* Report the waiters that the store does not know: they wait for a claim of
+ * this client, or have not reached the store. */
+void dlki_parked_report(const struct dlki_record *record,
+			void (*each)(const struct dlock_participant *p,
+				     void *arg),
+			void *arg);
+
 #endif

@@ -198,3 +198,51 @@ CASE(inspect, goes_on_when_the_handle_is_freed)
 	for (size_t i = 0; i < 64; i++)
 		free(blocks[i]);
 }
+
+static struct dlock_participant seen;
+static char seen_label[32];
+
+static void see(const struct dlock_participant *p, void *arg)
+{
+	(void)arg;
+	told++;
+	seen = *p;
+	snprintf(seen_label, sizeof(seen_label), "%s", p->label);
+}
+
+static int is_shown(dlock_lock *l)
+{
+	OK(dlock_inspect(l, see, NULL, 1000));
+	return told > 0;
+}
+
+/* Begins to acquire `l` by `want`, and has the waiter shown, of whom the store
+ * has had no request. */
+static void shows_unsent(dlock_lock *l, dlock_acquire_options want)
+{
+	static struct outcome o;
+
+	told = 0;
+	o = (struct outcome){ 0 };
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_REFUSE, .unsent = 1,
+		    .times = FAKE_ALWAYS);
+	OK(dlock_acquire_opts_start(l, &want, outcome_note, &o, NULL));
+	EVENTUALLY(is_shown(l));
+	fake_clear(fake);
+	OK(dlock_release(granted(&o)));
+}
+
+CASE(inspect, tells_how_a_waiter_asks_that_the_store_does_not_know)
+{
+	dlock_acquire_options want = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_lock *l = rwlock(client, "reads");
+
+	outcomes_process(client);
+	OK(dlock_lock_unbind(l));
+	want.shared = 1;
+	want.label = "a reader";
+	shows_unsent(l, want);
+	cr_assert_str_eq(seen_label, "a reader");
+	cr_assert(seen.waiting && seen.shared);
+	cr_assert_eq(seen.permits, 0);
+}
