@@ -110,8 +110,9 @@ struct dlki_claim {
 	enum dlki_handing undelivered; /* the callback that hands it out comes
 					* first, then its events */
 	bool busy;                     /* a thread uses the ticket */
-	bool idle;                     /* nobody held it when its release
-					* began */
+	bool idle;                     /* RELEASING after KEPT: the program had
+					* no hold of it, and is not told how
+					* the release ends */
 	bool downgraded;               /* SHARED in the store by now */
 	bool cancelled;                /* end the wait */
 	bool revocable;                /* tell the holder when others want the

@@ -11,15 +11,6 @@
 #include "core/record.h"
 #include "core/schedule.h"
 
-/* An end may be so late that `hold_until` is DLK_FOREVER. */
-static bool has_end(const struct dlki_claim *claim)
-{
-	const struct dlki_terms *terms = claim->terms;
-
-	return claim->client->max_hold_ms > 0 ||
-	       (terms && (terms->max_hold_ms > 0 || terms->no_renew));
-}
-
 /* With mu held: 0, EINVAL, or ELOST. */
 static int check_claim(struct dlki_claim *claim, struct dlk_error *err)
 {
@@ -29,7 +20,7 @@ static int check_claim(struct dlki_claim *claim, struct dlk_error *err)
 		dlki_claim_lose(claim, "the lease ran out");
 	if (claim->state != DLKI_HELD)
 		return dlki_claim_fail_lost(claim, err);
-	if (!has_end(claim))
+	if (!dlki_schedule_end(claim))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"%s '%s': this hold has no end to move: it has "
 				"no max_hold, and is renewed",

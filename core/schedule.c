@@ -133,6 +133,18 @@ void dlki_schedule_granted(struct dlki_claim *claim)
 		claim->hold_until = only_lease(claim);
 }
 
+const char *dlki_schedule_end(const struct dlki_claim *claim)
+{
+	const struct dlki_terms *terms = claim->terms;
+	bool most = claim->client->max_hold_ms > 0 ||
+		    (terms && terms->max_hold_ms > 0);
+
+	if (!terms || !terms->no_renew)
+		return most ? "max_hold is reached" : NULL;
+	return most ? "max_hold is reached, or the only lease ended" :
+		      "the lease ended, and was not to be renewed";
+}
+
 dlk_time dlki_schedule_promise(struct dlki_claim *claim)
 {
 	const struct dlk_ticket *t = claim->ticket;

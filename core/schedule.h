@@ -75,6 +75,10 @@ dlk_time dlki_schedule_due(const struct dlki_schedule *schedule);
  * renewed. */
 void dlki_schedule_granted(struct dlki_claim *claim);
 
+/* Say why a hold has reached the end that the options or the URI set; NULL: no
+ * end was set.  It may be so late that `hold_until` is DLK_FOREVER. */
+const char *dlki_schedule_end(const struct dlki_claim *claim);
+
 /* The store has granted the ticket's lease: note the lease's end, and return
  * the end of the promise, which may be earlier. */
 dlk_time dlki_schedule_promise(struct dlki_claim *claim);

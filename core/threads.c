@@ -9,22 +9,12 @@
 #include "core/renew.h"
 #include "core/schedule.h"
 
-/* Why a hold reached the end that options or URI had set. */
-static const char *which_end(const struct dlki_claim *claim)
-{
-	const struct dlki_terms *terms = claim->terms;
-
-	if (!terms || !terms->no_renew)
-		return "max_hold is reached";
-	if (terms->max_hold_ms > 0 || claim->client->max_hold_ms > 0)
-		return "max_hold is reached, or the only lease ended";
-	return "the lease ended, and was not to be renewed";
-}
-
 static const char *why_it_ended(const struct dlki_claim *claim)
 {
-	if (dlk_now() >= claim->hold_until)
-		return which_end(claim);
+	const char *end = dlki_schedule_end(claim);
+
+	if (end && dlk_now() >= claim->hold_until)
+		return end;
 	return "the lease ran out before it could be renewed";
 }
 
