@@ -30,17 +30,16 @@ int dlock_client_fd(dlock_client *client)
 	return dlki_leave_with(&s, rc);
 }
 
-/* The client may be gone afterwards. */
-static int process(struct dlock_client *c, int most, size_t *done,
-		   struct dlk_error *err)
+/* The client is gone after DLKI_PROCESS_LAST.  `waits`: this thread is in
+ * dlock_wait(). */
+static int process(struct dlock_client *c, int most, unsigned int waits,
+		   size_t *done, struct dlk_error *err)
 {
-	int rc = dlki_process_due(c, most, done, err);
+	int rc = dlki_process_due(c, most, waits, done, err);
 
-	if (rc != DLKI_PROCESS_LAST)
-		return rc;
-	++*done;
-	dlki_close_finish(c);
-	return 0;
+	if (rc == DLKI_PROCESS_LAST)
+		dlki_close_finish(c);
+	return rc;
 }
 
 int dlock_process(dlock_client *client, int most)
@@ -50,8 +49,8 @@ int dlock_process(dlock_client *client, int most)
 	size_t done;
 
 	if (rc == 0)
-		rc = process(client, most, &done, &s.err);
-	return dlki_leave_with(&s, rc);
+		rc = process(client, most, 0, &done, &s.err);
+	return dlki_leave_with(&s, rc == DLKI_PROCESS_LAST ? 0 : rc);
 }
 
 /* 0 when no callback is due in time. */
@@ -70,32 +69,47 @@ static int await_due(struct dlock_client *c, int fd, dlk_time until)
 	return n > 0 || dlki_process_is_due(c);
 }
 
+/* DLKI_PROCESS_LAST; 0 after another callback; or an error. */
+static int wait_until(struct dlock_client *c, int fd, dlk_time until,
+		      struct dlk_error *err)
+{
+	size_t done;
+	int rc = 0;
+
+	while (rc >= 0) {
+		int due = await_due(c, fd, until);
+
+		rc = process(c, 0, 1, &done, err);
+		if (rc == DLKI_PROCESS_LAST || done > 0)
+			return rc == DLKI_PROCESS_LAST ? rc : 0;
+		if (rc == DLOCK_EBUSY) {
+			dlki_process_await(c, until);
+			due = rc = 0;
+		}
+		if (rc >= 0 && !due && dlk_now() >= until)
+			rc = dlk_fail(err, DLOCK_EBUSY, "nothing came in time");
+	}
+	return rc;
+}
+
 static int wait_for(struct dlock_client *c, int64_t timeout_ms,
 		    struct dlk_error *err)
 {
 	dlk_time until = timeout_ms < 0 ? DLK_FOREVER :
 					  dlki_deadline(timeout_ms);
-	size_t done = 0;
 	int fd = client_fd(c, err);
 	int rc = fd < 0 ? fd : 0;
 
 	if (rc == 0 && dlki_process_here(c))
 		rc = dlk_fail(err, DLOCK_EDEADLK,
 			      "this is a callback of dlock_process()");
-	while (rc >= 0) {
-		int due = await_due(c, fd, until);
-
-		rc = process(c, 0, &done, err);
-		if (done > 0)
-			return 0;
-		if (rc == DLOCK_EBUSY) {
-			dlki_process_await(c, until);
-			due = rc = 0;
-		}
-		if (!due && dlk_now() >= until)
-			return dlk_fail(err, DLOCK_EBUSY,
-					"nothing came in time");
-	}
+	if (rc != 0)
+		return rc;
+	atomic_fetch_add(&c->asyncs.waits, 1);
+	rc = wait_until(c, fd, until, err);
+	if (rc == DLKI_PROCESS_LAST)
+		return 0;
+	atomic_fetch_sub(&c->asyncs.waits, 1);
 	return rc;
 }
 

@@ -107,12 +107,18 @@ static int call_next(struct dlock_client *c)
 	return 0;
 }
 
+/* Is a thread that processes to finish the close? */
+static int is_end_due(const struct dlock_client *c)
+{
+	return c->close_is == DLKI_CLOSE_ENDS && !c->asyncs.ended;
+}
+
 static size_t count_due(const struct dlock_client *c)
 {
 	size_t events = c->events.by_process ? c->events.n : 0;
 
 	return c->asyncs.n_over + events + dlki_log_due(&c->log) +
-	       (c->close_is == DLKI_CLOSE_ENDS);
+	       (size_t)is_end_due(c);
 }
 
 /* ---- Many ---------------------------------------------------------------- */
@@ -132,8 +138,32 @@ static void leave(const struct dlki_frame *frame, struct dlock_client *c)
 	pthread_cond_broadcast(&c->changed);
 }
 
-int dlki_process_due(struct dlock_client *c, int most, size_t *done,
+/* With mu held. */
+static int may_enter(const struct dlock_client *c, unsigned int waits,
 		     struct dlk_error *err)
+{
+	if (waits && c->asyncs.ended)
+		return dlk_fail(err, DLOCK_ECANCELED, "the client was closed");
+	if (c->asyncs.processing)
+		return dlk_fail(err, DLOCK_EBUSY,
+				"another thread is in dlock_process()");
+	return 0;
+}
+
+/* The descriptor stays readable, as no thread processes beside this thread.  A
+ * wait that has ended does not touch the client any more. */
+void dlki_process_end_waits(struct dlock_client *c, unsigned int own)
+{
+	c->asyncs.ended = 1;
+	while (atomic_load(&c->asyncs.waits) > own) {
+		dlki_due_tell(&c->asyncs.due);
+		pthread_cond_broadcast(&c->changed);
+		dlk_cond_wait(&c->changed, &c->mu, dlk_now() + DLK_MS);
+	}
+}
+
+int dlki_process_due(struct dlock_client *c, int most, unsigned int waits,
+		     size_t *done, struct dlk_error *err)
 {
 	struct dlki_frame frame;
 	size_t n, k = 0;
@@ -144,10 +174,10 @@ int dlki_process_due(struct dlock_client *c, int most, size_t *done,
 		return dlk_fail(err, DLOCK_EDEADLK,
 				"this is a callback of dlock_process()");
 	pthread_mutex_lock(&c->mu);
-	if (c->asyncs.processing) {
+	rc = may_enter(c, waits, err);
+	if (rc != 0) {
 		pthread_mutex_unlock(&c->mu);
-		return dlk_fail(err, DLOCK_EBUSY,
-				"another thread is in dlock_process()");
+		return rc;
 	}
 	enter(&frame, c);
 	*done = dlki_due_take(&c->asyncs.due) != 0;
@@ -156,7 +186,8 @@ int dlki_process_due(struct dlock_client *c, int most, size_t *done,
 		k++;
 	*done += k;
 	rc = count_due(c) > 0 || atomic_load(&c->asyncs.due.nudged);
-	if (c->close_is == DLKI_CLOSE_ENDS && count_due(c) == 1 && k < n) {
+	if (is_end_due(c) && count_due(c) == 1 && k < n) {
+		dlki_process_end_waits(c, waits);
 		rc = DLKI_PROCESS_LAST;
 		frames = frame.outer;
 	} else {
@@ -181,7 +212,7 @@ int dlki_process_is_due(struct dlock_client *c)
 void dlki_process_await(struct dlock_client *c, dlk_time until)
 {
 	pthread_mutex_lock(&c->mu);
-	if (c->asyncs.processing)
+	if (c->asyncs.processing && !c->asyncs.ended)
 		dlk_cond_wait(&c->changed, &c->mu, until);
 	pthread_mutex_unlock(&c->mu);
 }

@@ -15,9 +15,13 @@
 
 /* Process at most `most` callbacks, or all due now if `most` <= 0; `*done`
  * counts them, and a nudge.  1: more are due; 0; DLKI_PROCESS_LAST; EDEADLK;
- * EBUSY. */
-int dlki_process_due(struct dlock_client *client, int most, size_t *done,
-		 struct dlk_error *err);
+ * EBUSY.  `waits`: this thread is in dlock_wait(); ECANCELED ends that. */
+int dlki_process_due(struct dlock_client *client, int most, unsigned int waits,
+		     size_t *done, struct dlk_error *err);
+
+/* With mu held, which is released meanwhile, before the caller finishes the
+ * close: end the waits in dlock_wait(), but for `own` waits of this thread. */
+void dlki_process_end_waits(struct dlock_client *client, unsigned int own);
 
 /* Wait until no thread processes, or until the time. */
 void dlki_process_await(struct dlock_client *client, dlk_time until);

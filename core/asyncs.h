@@ -8,6 +8,7 @@
 
 #include <dlock/backend.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 
 #include "core/async_table.h"
@@ -20,6 +21,7 @@ TAILQ_HEAD(dlki_async_queue, dlki_async);
 
 struct dlki_asyncs {
 	struct dlki_due due;       /* locks itself */
+	_Atomic unsigned int waits; /* threads in dlock_wait() */
 
 	/* Under the client's mu. */
 	struct dlki_async_queue releases; /* READY; they go first */
@@ -31,6 +33,8 @@ struct dlki_asyncs {
 	size_t pending;            /* callbacks to come */
 	int processing;            /* a thread is in dlock_process() */
 	unsigned int turn;         /* of the processing there */
+	int ended;                 /* a thread is to finish the close, and no
+				    * other thread waits any more */
 	struct dlki_async_table table; /* until the callback begins */
 	struct dlki_heap next;     /* PARKED, by the time of their next run */
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */

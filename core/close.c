@@ -176,6 +176,7 @@ static void close_client(struct dlock_client *c)
 	int begun;
 
 	pthread_mutex_lock(&c->mu);
+	c->asyncs.ended = 1; /* no other thread finishes the close */
 	begun = c->close_is != DLKI_CLOSE_NONE;
 	if (!begun)
 		c->close_is = DLKI_CLOSE_BEGUN;
@@ -186,6 +187,7 @@ static void close_client(struct dlock_client *c)
 	while (c->close_is != DLKI_CLOSE_ENDS || c->asyncs.processing)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 	c->asyncs.processing = 1;
+	dlki_process_end_waits(c, 0);
 	pthread_mutex_unlock(&c->mu);
 	dlki_close_finish(c);
 }

@@ -13,7 +13,7 @@
 void dlki_close_run(struct dlock_client *client);
 
 /* Finish a client that ENDS: call the callbacks, and free the client.  The
- * caller alone is in dlock_process(). */
+ * caller alone is in dlock_process(), or in dlock_wait(). */
 void dlki_close_finish(struct dlock_client *client);
 
 #endif

@@ -172,7 +172,8 @@ DLOCK_API int dlock_process(dlock_client *client, int most);
 
 /* Wait until a callback is due, and process it: for programs without a loop.
  * DLOCK_OK if a callback was called, or dlock_nudge(); EBUSY if no callback
- * came in time; EDEADLK as above. */
+ * came in time; ECANCELED if another thread closes the client; EDEADLK as
+ * above. */
 DLOCK_API int dlock_wait(dlock_client *client, int64_t timeout_ms);
 
 /* For loops that cannot poll, and ask at each tick: 0 if dlock_process() has

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous opens, and dlock_wait() beside a callback: more cases of
- * async.c's suite. */
+/* Asynchronous opens, and dlock_wait() beside a callback or a close: more cases
+ * of async.c's suite. */
 #include "core/fixture.h"
 
 #include <dlock/async.h>
 
+#include "core/client.h"
 #include "support/outcome.h"
 
 static atomic_int is_inside, may_end;
@@ -16,7 +17,7 @@ static void takes_long(const struct dlock_result *r, void *arg)
 	is_inside = 1;
 	for (int i = 0; i < 3000 && !may_end; i++)
 		nap_ms(1);
-	OK(dlock_release(r->hold));
+	(void)dlock_release(r->hold);
 }
 
 static void *processes(void *arg)
@@ -38,6 +39,106 @@ CASE(async, a_wait_beside_a_long_callback_ends_in_time)
 	may_end = 1;
 	pthread_join(id, NULL);
 }
+
+/* ---- The close ----------------------------------------------------------- */
+
+struct waiter {
+	pthread_t thread;
+	dlock_client *client;
+	int rc;
+};
+
+static void *waits_for_ever(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->rc = dlock_wait(w->client, FOREVER);
+	return NULL;
+}
+
+static void waiters_start(struct waiter *w, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		w[i].client = client;
+		cr_assert_eq(pthread_create(&w[i].thread, NULL, waits_for_ever,
+					    &w[i]),
+			     0);
+	}
+	EVENTUALLY(atomic_load(&client->asyncs.waits) == n);
+}
+
+static int count_of(struct waiter *w, int n, int rc)
+{
+	int count = 0;
+
+	for (int i = 0; i < n; i++) {
+		pthread_join(w[i].thread, NULL);
+		count += w[i].rc == rc;
+	}
+	return count;
+}
+
+CASE(async, a_wait_ends_when_another_thread_closes_the_client)
+{
+	struct waiter w[3];
+
+	given_client("fake:");
+	waiters_start(w, 3);
+	close_client();
+	cr_assert_eq(count_of(w, 3, DLOCK_ECANCELED), 3);
+}
+
+/* A single wait finishes the close. */
+CASE(async, a_started_close_ends_all_waits)
+{
+	static struct outcome o;
+	struct waiter w[3];
+
+	given_client("fake:");
+	waiters_start(w, 3);
+	not_at_end(client);
+	OK(dlock_close_start(client, outcome_note, &o));
+	cr_assert_eq(count_of(w, 3, DLOCK_ECANCELED), 2);
+	cr_assert_eq(o.calls, 1);
+	OK(o.rc);
+}
+
+static void *processes_many(void *arg)
+{
+	cr_assert_eq(dlock_process(arg, 64), 0);
+	return NULL;
+}
+
+static enum dlki_close_state close_of(dlock_client *c)
+{
+	enum dlki_close_state state;
+
+	pthread_mutex_lock(&c->mu);
+	state = c->close_is;
+	pthread_mutex_unlock(&c->mu);
+	return state;
+}
+
+/* The callback is under way when only the end of the close is left. */
+CASE(async, a_close_beside_a_callback_is_finished_once)
+{
+	dlock_client *c;
+	pthread_t id, closer;
+
+	given_unbound("fake:");
+	c = client;
+	OK(dlock_acquire_start(lock, 0, takes_long, NULL, NULL));
+	EVENTUALLY(dlock_due_ms(c) == 0);
+	cr_assert_eq(pthread_create(&id, NULL, processes_many, c), 0);
+	EVENTUALLY(is_inside);
+	closer = client_closes();
+	EVENTUALLY(close_of(c) == DLKI_CLOSE_ENDS);
+	may_end = 1;
+	pthread_join(id, NULL);
+	pthread_join(closer, NULL);
+}
+
+/* ---- Opening ------------------------------------------------------------- */
 
 static dlock_client *opens(struct outcome *o, const char *uri)
 {
