@@ -50,6 +50,8 @@ static struct dlki_async_queue *queue_of(const struct dlki_async *r)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 
+	if (r->state == DLKI_ASYNC_PARKED)
+		return &all->paused;
 	if (r->releasing)
 		return &all->releases;
 	return r->woken ? &all->woken : &all->acquires;
@@ -80,9 +82,24 @@ void dlki_async_pause(struct dlki_async *r, dlk_time at)
 	struct dlki_asyncs *all = &r->client->asyncs;
 
 	r->state = DLKI_ASYNC_PARKED;
+	TAILQ_INSERT_TAIL(&all->paused, r, in_queue);
 	dlki_heap_set(&all->next, &r->next, at);
 	if (all->idle)
 		pthread_cond_signal(&all->ready);
+}
+
+/* Parts pause, and their whole is PARKED without a queue. */
+static int is_paused(const struct dlki_async *r)
+{
+	return r->state == DLKI_ASYNC_PARKED && r->whole && !r->asleep;
+}
+
+/* The call leaves its queue, and waits for no time. */
+static void leave_queue(struct dlki_async *r)
+{
+	if (r->state == DLKI_ASYNC_READY || is_paused(r))
+		TAILQ_REMOVE(queue_of(r), r, in_queue);
+	dlki_heap_remove(&r->client->asyncs.next, &r->next);
 }
 
 /* A release that would wait is passed over: so callbacks delay only callbacks.
@@ -115,8 +132,9 @@ struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 	dlk_time now = t ? dlk_now() : 0;
 
 	for (; t && t->at <= now; t = dlki_heap_first(&all->next)) {
-		dlki_heap_remove(&all->next, t);
-		dlki_async_ready(DLKI_CONTAINER_OF(t, struct dlki_async, next));
+		r = DLKI_CONTAINER_OF(t, struct dlki_async, next);
+		leave_queue(r);
+		dlki_async_ready(r);
 	}
 	*until = t ? t->at : DLK_FOREVER;
 	r = first_ready(all);
@@ -158,12 +176,9 @@ void dlki_async_rouse(struct dlki_async *r)
 {
 	if (r->state == DLKI_ASYNC_RUNNING)
 		r->roused = 1;
-	if (r->state == DLKI_ASYNC_PARKED)
-		dlki_heap_remove(&r->client->asyncs.next, &r->next);
-	else if (is_late_to_ask(r))
-		TAILQ_REMOVE(queue_of(r), r, in_queue);
-	else
+	if (r->state != DLKI_ASYNC_PARKED && !is_late_to_ask(r))
 		return;
+	leave_queue(r);
 	r->woken = 1;
 	dlki_async_ready(r);
 }
@@ -230,9 +245,7 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	struct dlki_asyncs *all = &r->client->asyncs;
 	struct dlk_error given_back;
 
-	if (r->state == DLKI_ASYNC_READY)
-		TAILQ_REMOVE(queue_of(r), r, in_queue);
-	dlki_heap_remove(&all->next, &r->next);
+	leave_queue(r);
 	dlki_heap_remove(&all->end, &r->end);
 	if (r->gate)
 		end_upgrade(r, hold);

@@ -27,6 +27,7 @@ struct dlki_asyncs {
 	struct dlki_async_queue releases; /* READY; they go first */
 	struct dlki_async_queue woken;    /* READY; they overtake acquires */
 	struct dlki_async_queue acquires; /* READY */
+	struct dlki_async_queue paused;   /* PARKED until a time; not asleep */
 	unsigned int overtakes;    /* since the last of the acquires */
 	struct dlki_async_queue over;     /* their callbacks are due */
 	size_t n_over;

@@ -107,6 +107,7 @@ static int client_new(struct dlock_client **out,
 	TAILQ_INIT(&c->asyncs.releases);
 	TAILQ_INIT(&c->asyncs.woken);
 	TAILQ_INIT(&c->asyncs.acquires);
+	TAILQ_INIT(&c->asyncs.paused);
 	TAILQ_INIT(&c->asyncs.over);
 	dlki_ask_init(&c->ask, uri);
 	dlki_rousers_init(&c->rousers);

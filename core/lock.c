@@ -167,7 +167,6 @@ void dlki_lock_cancel(dlock_lock *lock)
 {
 	struct dlock_client *c = lock->record->client;
 	struct dlki_claim *w;
-	struct dlki_async *r;
 
 	if (dlki_client_ours(c, NULL) != 0)
 		return;
@@ -180,9 +179,9 @@ void dlki_lock_cancel(dlock_lock *lock)
 		else
 			dlki_claim_rouse(w);
 	}
-	TAILQ_FOREACH(r, &c->asyncs.acquires, in_queue)
-		if (r->acquire.lock == lock) /* and has not asked yet */
-			dlki_overdue_cancelled(r);
+	/* Calls that have not asked yet. */
+	dlki_overdue_cancel_each(&c->asyncs.acquires, lock);
+	dlki_overdue_cancel_each(&c->asyncs.paused, lock);
 	pthread_mutex_unlock(&c->mu);
 	dlki_rousers_rouse(&c->rousers);
 }

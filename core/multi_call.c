@@ -65,6 +65,8 @@ static int enter_step(struct dlki_multi_call *call, dlk_time at,
 	struct dlki_async *r = &call->step;
 	int rc = dlki_async_reserve(r->client, err);
 
+	if (rc == 0) /* a later cancel finds the step */
+		rc = dlki_multi_cancelled(&r->wait, err);
 	if (rc == 0)
 		rc = dlki_acquire_begin(&r->acquire, hold, err);
 	if (rc != 0)

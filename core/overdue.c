@@ -33,6 +33,19 @@ void dlki_overdue_cancelled(struct dlki_async *r)
 	dlki_async_rouse(r);
 }
 
+/* A cancelled call may leave the queue. */
+void dlki_overdue_cancel_each(struct dlki_async_queue *queue,
+			      const dlock_lock *lock)
+{
+	struct dlki_async *r = TAILQ_FIRST(queue), *next;
+
+	for (; r; r = next) {
+		next = TAILQ_NEXT(r, in_queue);
+		if (r->acquire.lock == lock)
+			dlki_overdue_cancelled(r);
+	}
+}
+
 void dlki_overdue_gives_back(struct dlki_async *r)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;

@@ -23,6 +23,10 @@ void dlki_overdue_gives_back(struct dlki_async *call);
 /* The call was cancelled: it runs soon, and may take `ask` from now. */
 void dlki_overdue_cancelled(struct dlki_async *call);
 
+/* The same for the calls of the queue that are for `lock`. */
+void dlki_overdue_cancel_each(struct dlki_async_queue *queue,
+			      const dlock_lock *lock);
+
 /* End the overdue calls, and return when to look again.  Releases mu
  * meanwhile. */
 dlk_time dlki_overdue_end(struct dlock_client *client);

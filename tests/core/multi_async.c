@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "core/client.h"
+
 static struct fake *one, *two;
 static dlock_client *a, *b;
 
@@ -189,6 +191,64 @@ CASE(multi_async, ends_soon_at_a_stuck_store_when_a_client_is_closed)
 	end_now(b);
 	over(&o, DLOCK_ECANCELED, "cancelled");
 	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
+	cr_assert(outcome_pending(&stuck));
+	fake_open_gate(one);
+	OK(dlock_release(granted(&stuck)));
+}
+
+static int pauses(dlock_client *c)
+{
+	int yes;
+
+	pthread_mutex_lock(&c->mu);
+	yes = !TAILQ_EMPTY(&c->asyncs.paused);
+	pthread_mutex_unlock(&c->mu);
+	return yes;
+}
+
+/* Begins a call for x and y that has met y busy, then x, and pauses before it
+ * waits for x.  Meanwhile the async thread of x's client is stuck. */
+static dlock_lock *pause_at_a_stuck_store(struct outcome *o,
+					  struct outcome *stuck)
+{
+	dlock_lock *both;
+
+	given_all(BRIEF);
+	both = multi((dlock_lock *[]){ x, y }, 2);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
+	FAKE_SCRIPT(two, FAKE_ATTEMPT, .fault = FAKE_BUSY);
+	FAKE_SCRIPT(two, FAKE_ATTEMPT, 0);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_BUSY);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
+	ask_async(o, both, -1);
+	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
+	ask_async(stuck, unbound(a, "stuck"), -1);
+	fake_open_gate(one);
+	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 3);
+	EVENTUALLY(pauses(a));
+	return both;
+}
+
+CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
+{
+	static struct outcome o, stuck;
+	dlock_lock *both = pause_at_a_stuck_store(&o, &stuck);
+
+	dlock_cancel(both);
+	over(&o, DLOCK_ECANCELED, "cancelled");
+	cr_assert(outcome_pending(&stuck));
+	fake_open_gate(one);
+	OK(dlock_release(granted(&stuck)));
+}
+
+CASE(multi_async, that_pauses_at_a_stuck_store_keeps_no_other_client_open)
+{
+	static struct outcome o, stuck;
+
+	(void)pause_at_a_stuck_store(&o, &stuck);
+	outcomes_leave(b);
+	end_now(b);
+	over(&o, DLOCK_ECANCELED, "cancelled");
 	cr_assert(outcome_pending(&stuck));
 	fake_open_gate(one);
 	OK(dlock_release(granted(&stuck)));
