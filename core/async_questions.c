@@ -7,12 +7,14 @@
 #include "core/base/process.h"
 #include "core/guard.h"
 #include "core/inspect.h"
+#include "core/overdue.h"
 
 static int ask_start(dlock_lock *lock, struct dlki_question *q,
 		     dlock_done_fn done, void *arg, struct dlk_error *err)
 {
 	struct dlock_client *c = lock->record->client;
 	struct dlki_async *r = dlki_async_begin(c, done, arg, err);
+	dlk_time end;
 	int rc;
 
 	if (!r)
@@ -21,10 +23,11 @@ static int ask_start(dlock_lock *lock, struct dlki_question *q,
 	rc = dlki_async_reserve(c, err);
 	if (rc == 0) {
 		r->question = q;
-		dlki_question_begin(q, lock->record);
+		end = dlki_question_begin(q, lock->record);
 		dlki_call_begin(c);
 		dlki_async_enter(r);
 		dlki_async_ready(r);
+		dlki_overdue_at(r, end);
 	}
 	pthread_mutex_unlock(&c->mu);
 	return dlki_async_begun(c, r, rc);

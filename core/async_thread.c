@@ -49,6 +49,7 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 
 void dlki_async_release(struct dlki_async *r)
 {
+	struct dlock_client *c = r->client;
 	dlock_hold *hold = r->releasing;
 
 	r->last = dlki_release_begin(hold);
@@ -56,6 +57,8 @@ void dlki_async_release(struct dlki_async *r)
 		hold->claim->thread = DLKI_NO_THREAD; /* no re-entry */
 	dlki_async_enter(r);
 	dlki_async_ready(r);
+	if (c->asyncs.asks)
+		dlki_overdue_at(r, dlki_after_ms(dlk_now(), c->close_ms));
 	if (r->last && hold->claim->upgrades > 0)
 		dlki_async_take_back(hold->claim);
 }
@@ -89,9 +92,11 @@ static int run_question(struct dlki_async *r, struct dlk_error *err)
 	struct dlock_client *c = r->client;
 	int rc;
 
+	c->asyncs.asks = 1;
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_question_ask(r->question, err);
 	pthread_mutex_lock(&c->mu);
+	c->asyncs.asks = 0;
 	dlki_call_end(c);
 	return rc;
 }

@@ -41,6 +41,8 @@ struct dlki_asyncs {
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */
 	size_t n;                  /* not OVER */
 	dlk_time running_since;    /* the async thread runs a call; 0: none */
+	int asks;                  /* the call is a question, which may take
+				    * long */
 	enum {
 		DLKI_THREAD_NONE,
 		DLKI_THREAD_STARTS,

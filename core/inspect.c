@@ -361,14 +361,26 @@ struct dlki_question *dlki_question_new(
 	return q;
 }
 
-void dlki_question_begin(struct dlki_question *q, struct dlki_record *record)
+dlk_time dlki_question_begin(struct dlki_question *q,
+			     struct dlki_record *record)
 {
 	record->refs++;
 	q->record = record;
+	return q->deadline;
 }
 
+const struct dlki_record *dlki_question_record(const struct dlki_question *q)
+{
+	return q->record;
+}
+
+/* The calls before the question may have taken all of the time. */
 int dlki_question_ask(struct dlki_question *q, struct dlk_error *err)
 {
+	dlk_time least = dlki_after_ms(dlk_now(), q->patience.ask_ms);
+
+	if (q->deadline < least)
+		q->deadline = least;
 	if (q->each)
 		return inspect(q, q->record, err);
 	return ask_store(q, ask_break, err);

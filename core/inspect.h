@@ -22,11 +22,14 @@ dlki_question_new(const dlock_lock *lock,
 		  void *arg, int64_t timeout_ms, struct dlk_error *err);
 
 /* With mu held: the question is about the lock of `record`, whatever becomes of
- * the handle. */
-void dlki_question_begin(struct dlki_question *question,
-			 struct dlki_record *record);
+ * the handle.  Returns the question's deadline. */
+dlk_time dlki_question_begin(struct dlki_question *question,
+			     struct dlki_record *record);
+const struct dlki_record *dlki_question_record(
+	const struct dlki_question *question);
 
-/* Ask the store.  Without mu, as a call of the client. */
+/* Ask the store, which has `ask` at least.  Without mu, as a call of the
+ * client. */
 int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
 
 /* Tell of the answer, which was `rc`, and free the question.  Without mu; the

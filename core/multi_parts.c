@@ -79,7 +79,7 @@ static void begin_giving_back(struct dlki_async *r)
 	pthread_mutex_lock(&c->mu);
 	dlki_call_begin(c);
 	dlki_async_release(r);
-	dlki_overdue_gives_back(r);
+	dlki_overdue_at(r, dlki_after_ms(dlk_now(), dlki_ask_ms(&c->ask)));
 	pthread_mutex_unlock(&c->mu);
 }
 

@@ -6,6 +6,8 @@
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/guard.h"
+#include "core/hold.h"
+#include "core/inspect.h"
 #include "core/record.h"
 #include "core/release.h"
 
@@ -46,29 +48,32 @@ void dlki_overdue_cancel_each(struct dlki_async_queue *queue,
 	}
 }
 
-void dlki_overdue_gives_back(struct dlki_async *r)
+void dlki_overdue_at(struct dlki_async *r, dlk_time at)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 
 	if (dlki_heap_reserve(&all->end, all->n) == 0)
-		set_end(r,
-			dlki_after_ms(dlk_now(), dlki_ask_ms(&r->client->ask)));
+		set_end(r, at);
+}
+
+static int fail_stuck(const struct dlki_record *record, struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%s '%s': the store did not answer other requests of "
+			"this client",
+			dlki_kind_name(record->kind), record->name);
 }
 
 static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 {
 	const struct dlki_acquire *a = &r->acquire;
-	const struct dlki_record *record = a->claim->record;
 	int rc = dlki_wait_cancelled(a->claim, &r->wait, err);
 
 	if (rc != 0)
 		return rc;
 	if (a->busy)
 		return dlki_acquire_was_busy(a, err);
-	return dlk_fail(err, DLOCK_EUNREACHABLE,
-			"%s '%s': the store did not answer other requests of "
-			"this client",
-			dlki_kind_name(record->kind), record->name);
+	return fail_stuck(a->claim->record, err);
 }
 
 static void end_acquire(struct dlki_async *r)
@@ -88,14 +93,36 @@ static void end_acquire(struct dlki_async *r)
 	dlki_async_over(r, rc, NULL, &err);
 }
 
-/* A release. */
+/* The renewer goes on with the release. */
 static void end_release(struct dlki_async *r)
 {
-	struct dlk_error none = { 0 };
+	struct dlk_error stuck, lost = { 0 };
+	int rc;
 
-	dlki_release_leave(r->releasing);
+	fail_stuck(r->releasing->claim->record, &stuck);
+	rc = dlki_release_leave(r->releasing, &lost);
 	dlki_call_end(r->client);
-	dlki_async_over(r, 0, NULL, &none);
+	dlki_async_over(r, rc != 0 ? rc : stuck.code, NULL,
+			rc != 0 ? &lost : &stuck);
+}
+
+static void end_question(struct dlki_async *r)
+{
+	struct dlk_error err;
+	int rc = fail_stuck(dlki_question_record(r->question), &err);
+
+	dlki_call_end(r->client);
+	dlki_async_over(r, rc, NULL, &err);
+}
+
+static void end(struct dlki_async *r)
+{
+	if (r->releasing)
+		end_release(r);
+	else if (r->question)
+		end_question(r);
+	else
+		end_acquire(r);
 }
 
 /* A call without a turn, because the async thread does not come back from the
@@ -107,6 +134,9 @@ static int is_overdue(struct dlki_async *r, int is_stuck)
 	if (r->state == DLKI_ASYNC_RUNNING)
 		return 0;
 	if (r->releasing)
+		return is_stuck && r->last && !r->prepared &&
+		       !dlki_hold_end_waits(r->releasing, r->last);
+	if (r->question)
 		return is_stuck;
 	if (r->acquire.claim->passed)
 		return 0;
@@ -132,10 +162,8 @@ dlk_time dlki_overdue_end(struct dlock_client *c)
 		struct dlki_async *r = DLKI_CONTAINER_OF(t, struct dlki_async,
 							 end);
 
-		if (is_overdue(r, is_stuck) && r->releasing)
-			end_release(r);
-		else if (is_overdue(r, is_stuck))
-			end_acquire(r);
+		if (is_overdue(r, is_stuck))
+			end(r);
 		else
 			dlki_heap_set(&all->end, t, dlki_after_ms(now, ask_ms));
 	}

@@ -16,9 +16,9 @@
 /* The call may take until the deadline and `ask` beyond. */
 void dlki_overdue_begin(struct dlki_async *call);
 
-/* The call gives a member of a multi-lock back, which may take `ask`.  Without
- * memory the call's turn must come. */
-void dlki_overdue_gives_back(struct dlki_async *call);
+/* The call may take until `at` while the async thread is stuck.  Without memory
+ * the call's turn must come. */
+void dlki_overdue_at(struct dlki_async *call, dlk_time at);
 
 /* The call was cancelled: it runs soon, and may take `ask` from now. */
 void dlki_overdue_cancelled(struct dlki_async *call);

@@ -344,15 +344,16 @@ int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 	return g.claim ? dlki_release_ask(&g, err) : rc;
 }
 
-void dlki_release_leave(dlock_hold *hold)
+int dlki_release_leave(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
-	struct dlk_error ignored = { 0 };
 	struct dlki_giving none = { 0 };
+	int rc;
 
 	note_end(claim);
-	(void)end_hold(claim, TO_THE_RENEWER, 0, &none, &ignored);
+	rc = end_hold(claim, TO_THE_RENEWER, 0, &none, err);
 	dlki_claim_unref(claim);
+	return rc;
 }
 
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)

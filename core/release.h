@@ -39,8 +39,8 @@ int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err);
 
 /* In the place of the second half, if it is the last: the renewer asks the
- * store.  Does not wait. */
-void dlki_release_leave(dlock_hold *hold);
+ * store.  Does not wait.  0, or ELOST. */
+int dlki_release_leave(dlock_hold *hold, struct dlk_error *err);
 
 /* With mu held: the answer to a sent release, release=async. */
 void dlki_release_answered(struct dlki_claim *claim, int rc);

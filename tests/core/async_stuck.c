@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions and releases of a client whose async thread does not come back from
+ * the store. */
+#include "core/calls.h"
+
+TestSuite(async_stuck, .init = timed_fixture, .timeout = 60);
+
+static void given_stuck_call(struct outcome *stuck)
+{
+	given_unbound("fake:?ask=50ms&close=30s&connect=30s");
+	outcomes_process(client);
+	stick(fake, client, stuck, FAKE_REFUSE);
+}
+
+CASE(async_stuck, questions_end_in_time)
+{
+	static struct outcome stuck, o[2];
+	dlk_time begun;
+
+	given_stuck_call(&stuck);
+	begun = dlk_now();
+	OK(dlock_break_start(lock, 40, outcome_note, &o[0]));
+	OK(dlock_inspect_start(lock, count_participant, 80, outcome_note,
+			       &o[1]));
+	for (int i = 0; i < 2; i++)
+		over(&o[i], DLOCK_EUNREACHABLE,
+		     "'a': the store did not answer other requests");
+	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
+	cr_assert(outcome_pending(&stuck));
+	cr_assert_eq(fake_count(fake, FAKE_BREAK), 0);
+	fake_open_gate(fake);
+	OK(dlock_release(granted(&stuck)));
+}
+
+/* The store answers, and the calls before take the time of the question. */
+CASE(async_stuck, a_question_asks_when_its_turn_comes)
+{
+	static struct outcome before[4], o;
+	char name[] = "b0";
+
+	given_unbound("fake:?ask=200ms&close=30s&connect=30s");
+	outcomes_process(client);
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 80, .times = 4);
+	for (int i = 0; i < 4; i++) {
+		name[1] = (char)('0' + i);
+		ask_async(&before[i], unbound(client, name), -1);
+	}
+	FAKE_SCRIPT(fake, FAKE_BREAK, .delay_ms = 20);
+	OK(dlock_break_start(lock, 0, outcome_note, &o));
+	OK(outcome_of(&o));
+	for (int i = 0; i < 4; i++)
+		OK(dlock_release(granted(&before[i])));
+}
+
+/* A hold of "a", and a question that has half a minute. */
+static void given_question(struct outcome *asks)
+{
+	given_client("fake:?ttl=60s&ask=50ms&close=200ms&connect=30s");
+	outcomes_process(client);
+	lock = unbound(client, "a");
+	hold = take(lock);
+	FAKE_SCRIPT(fake, FAKE_BREAK, .gate = 1, .fault = FAKE_REFUSE);
+	OK(dlock_break_start(unbound(client, "b"), 30000, outcome_note, asks));
+	EVENTUALLY(fake_count(fake, FAKE_BREAK) == 1);
+}
+
+/* The renewer releases the lock. */
+CASE(async_stuck, a_release_does_not_wait_for_a_long_question)
+{
+	static struct outcome asks, o;
+	dlk_time begun;
+
+	given_question(&asks);
+	begun = dlk_now();
+	give_async(&o, hold);
+	over(&o, DLOCK_EUNREACHABLE, "did not answer other requests");
+	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
+	EVENTUALLY(fake_held(fake) == 0);
+	cr_assert(outcome_pending(&asks));
+	fake_open_gate(fake);
+	over(&asks, DLOCK_EUNREACHABLE, "");
+}
+
+CASE(async_stuck, a_release_of_a_lost_hold_says_so)
+{
+	static struct outcome asks, o;
+
+	given_question(&asks);
+	lose_last();
+	EVENTUALLY(stats(client).lost == 1);
+	give_async(&o, hold);
+	over(&o, DLOCK_ELOST, "was lost");
+	cr_assert(outcome_pending(&asks));
+	fake_open_gate(fake);
+	over(&asks, DLOCK_EUNREACHABLE, "");
+}
+
+CASE(async_stuck, a_release_of_a_multi_lock_does_not_wait_for_a_long_question)
+{
+	static struct outcome asks, o;
+
+	given_question(&asks);
+	OK(dlock_release(hold));
+	hold = take(multi((dlock_lock *[]){ lock, unbound(client, "c") }, 2));
+	give_async(&o, hold);
+	over(&o, DLOCK_EUNREACHABLE, "did not answer other requests");
+	EVENTUALLY(fake_held(fake) == 0);
+	cr_assert(outcome_pending(&asks));
+	fake_open_gate(fake);
+	over(&asks, DLOCK_EUNREACHABLE, "");
+}
