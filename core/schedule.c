@@ -188,6 +188,7 @@ int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms)
 
 	/* No renewal will move this end, or has moved it for a while. */
 	if (claim->state != DLKI_HELD || claim->at_risk ||
+	    claim->lease_until >= claim->hold_until ||
 	    claim->lease_until != atomic_load(&claim->valid_until))
 		return left_ms;
 	/* During a renewal: when the renewal began. */

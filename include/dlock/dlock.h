@@ -330,7 +330,7 @@ enum {
  * begins with "%e:" or "%h:".  The rule is fixed: other programs, and later
  * versions, get the same name.
  *
- *   EINVAL  a NULL
+ *   EINVAL  a NULL; `bytes` may be NULL if `len` is 0
  */
 DLOCK_API DLOCK_NODISCARD int dlock_name_make(char out[DLOCK_NAME_SIZE],
 					      const void *bytes, size_t len);
@@ -596,7 +596,7 @@ DLOCK_API int64_t dlock_remaining_ms(const dlock_hold *hold);
  * Return how long before the hold's end you are warned at the earliest: while
  * the store answers every renewal in time, dlock_remaining_ms() stays above
  * this time.  The time changes with each renewal, so call dlock_warning_ms()
- * before dlock_remaining_ms().  If renewals fail, or the URI's max_hold ends
+ * before dlock_remaining_ms().  If renewals fail, or max_hold or no_renew ends
  * the hold, the result is all time left; 0 if lost, -1 if the lease does not
  * expire.  For a multi-lock: the least of the members.
  */
@@ -751,8 +751,9 @@ struct dlock_lock_info {
 /* Report the locks known to the store under the URI's prefix, in no order.
  * ENOTSUP without DLOCK_CAP_LIST.  A store with many locks needs time to report
  * them.  So dlock_list(), dlock_inspect() and dlock_break() may take all of the
- * timeout, or ten minutes if the timeout is < 0.  They return ECANCELED when
- * the client is closed. */
+ * timeout, as may dlock_revoke(), dlock_semaphore_permits() and _resize(): ten
+ * minutes if the timeout is < 0.  All return ECANCELED when the client is
+ * closed. */
 DLOCK_API int dlock_list(dlock_client *client,
 			 void (*each)(const struct dlock_lock_info *entry,
 				      void *arg),

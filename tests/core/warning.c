@@ -68,6 +68,29 @@ CASE(warning, is_all_that_is_left_where_max_hold_ends_it)
 	OK(dlock_release(hold));
 }
 
+/* No renewal moves the end of the hold: of the whole lease, or of a shorter. */
+CASE(warning, is_all_that_is_left_of_an_only_lease)
+{
+	static const int64_t leases_ms[] = { 0, 3000 };
+	dlock_acquire_options only = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	given_mutex("fake:?ttl=8s");
+	only.no_renew = 1;
+	for (int i = 0; i < 2; i++) {
+		int64_t warning_ms, left_ms;
+
+		only.lease_ms = leases_ms[i];
+		OK(dlock_acquire_opts(lock, &only, &hold));
+		warning_ms = dlock_warning_ms(hold);
+		left_ms = dlock_remaining_ms(hold);
+		cr_assert_geq(warning_ms, left_ms);
+		cr_assert_leq(warning_ms, left_ms + stalled_ms() + 50,
+			      "%lld ms of %lld ms", (long long)warning_ms,
+			      (long long)left_ms);
+		OK(dlock_release(hold));
+	}
+}
+
 CASE(warning, of_what_does_not_expire_is_none)
 {
 	dlock_client *leased =
