@@ -2,7 +2,6 @@
 /* The public functions for the loop of a program. */
 #include <dlock/async.h>
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 
 #include "core/async_process.h"
@@ -53,18 +52,22 @@ int dlock_process(dlock_client *client, int most)
 	return dlki_leave_with(&s, rc == DLKI_PROCESS_LAST ? 0 : rc);
 }
 
-/* 0 when no callback is due in time. */
+static int ms_of(dlk_time ns)
+{
+	return ns > 0 ? (int)((ns + DLK_MS - 1) / DLK_MS) : 0;
+}
+
+/* 0 when no callback is due in time, or before the next look at the clock. */
 static int await_due(struct dlock_client *c, int fd, dlk_time until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int n;
 
 	do {
-		int64_t left = until == DLK_FOREVER ? -1 : until - dlk_now();
+		int ms = until == DLK_FOREVER ? -1 :
+						ms_of(dlki_sleep_ns(until));
 
-		if (until != DLK_FOREVER)
-			left = left <= 0 ? 0 : (left + DLK_MS - 1) / DLK_MS;
-		n = poll(&p, 1, left < INT_MAX ? (int)left : INT_MAX);
+		n = poll(&p, 1, ms);
 	} while (n < 0 && errno == EINTR);
 	return n > 0 || dlki_process_is_due(c);
 }

@@ -40,6 +40,28 @@ CASE(async, a_wait_beside_a_long_callback_ends_in_time)
 	pthread_join(id, NULL);
 }
 
+static void *waits_long(void *arg)
+{
+	*(int *)arg = dlock_wait(client, 600000);
+	return NULL;
+}
+
+/* The time of the suspension counts, and no timer of the kernel's that sleeps
+ * with the machine. */
+CASE(async, a_wait_ends_when_its_time_passes_while_the_machine_sleeps)
+{
+	pthread_t id;
+	int rc;
+
+	clock_leaps(0);
+	given_client("fake:");
+	cr_assert_eq(pthread_create(&id, NULL, waits_long, &rc), 0);
+	EVENTUALLY(atomic_load(&client->asyncs.waits) == 1);
+	clock_leaps(3600000);
+	pthread_join(id, NULL);
+	cr_assert_eq(rc, DLOCK_EBUSY);
+}
+
 /* ---- The close ----------------------------------------------------------- */
 
 struct waiter {
