@@ -27,7 +27,8 @@ static int can_submit(const struct dlki_engine *e)
 	       (e->n_links == 0 || dlki_is_up(e->links[0]));
 }
 
-/* Hand over ops of one verb, from the queue's front. */
+/* Hand over ops of one verb, from the queue's front.  The store has agreed to a
+ * lease by now. */
 static void submit_batch(struct dlki_engine *e)
 {
 	struct dlki_op *batch[BATCH];
@@ -36,8 +37,10 @@ static void submit_batch(struct dlki_engine *e)
 	size_t n = 0;
 
 	for (; op && op->verb == verb && n < BATCH;
-	     op = TAILQ_NEXT(op, in_queue))
+	     op = TAILQ_NEXT(op, in_queue)) {
+		op->lease_ms = e->terms.lease_ms;
 		batch[n++] = op;
+	}
 	e->protocol->submit(e->store, verb, batch, n, e->now);
 	dlki_links_called(e);
 }

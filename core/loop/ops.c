@@ -173,7 +173,6 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
 	op->since = 0;
 	op->requests = 0;
 	op->tries = e->tries;
-	op->lease_ms = e->terms.lease_ms;
 	op->error = NULL;
 	op->link = NULL;
 	op->state = DLKI_OP_QUEUED;

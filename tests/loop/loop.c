@@ -34,6 +34,19 @@ Test(loop, an_op_is_sent_answered_and_ended_once)
 	cr_assert_eq(rig.ended[7], 1);
 }
 
+/* The terms are agreed when the link is greeted. */
+Test(loop, an_op_from_before_the_greeting_has_the_lease_agreed)
+{
+	rig_init("", 1);
+	rig_submit(7, DLKI_ATTEMPT, never);
+	rig_connect(0);
+	rig_say(0, "HI\n");
+	cr_assert_str_eq(script_heard(&rig.world, 0), "HI\nA 7\n");
+	rig_say(0, "G 4711\n");
+	cr_assert_eq(rig.ops[7].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[7].lease_ms, 1000);
+}
+
 /* The write takes time, and so does the way back: neither counts. */
 Test(loop, since_is_read_before_the_write)
 {
