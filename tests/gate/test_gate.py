@@ -112,6 +112,11 @@ class Gate(unittest.TestCase):
             outcome.starting("FLAKY: "),
             ["FLAKY: b/planted0: planted::late_1 (took 700 ms, of 500)"])
 
+    def test_time_that_was_left_is_nothing_left_behind(self):
+        self.plant("good|late_4")
+        self.assertRepeated(self.run_gate(), 1,
+                            "2 passed, 0 failed, 0 skipped")
+
     def test_late_each_time_fails(self):
         self.plant("good|late_each_time")
         outcome = self.run_gate()
