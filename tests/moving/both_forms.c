@@ -124,8 +124,8 @@ static void set(struct program *p, enum form form, const char *old,
 /* Half of the URIs have the old store first in the order of their texts. */
 Test(moving_forms, spelled_in_two_ways_take_turns)
 {
-	static const char ip[] = "redis://127.0.0.1:%d/";
-	static const char host[] = "redis://localhost:%d/";
+	static const char ip[] = "redis://127.0.0.1:%d/?close=1m";
+	static const char host[] = "redis://localhost:%d/?close=1m";
 	struct lab_server *old = lab_redis_start(NULL);
 	struct lab_server *new = lab_redis_start(NULL);
 	struct program p[6];
@@ -150,8 +150,8 @@ Test(moving_forms, take_turns)
 
 	cr_assert(old && new, "%s", lab_errmsg());
 	for (size_t i = 0; i < 6; i++)
-		set(&p[i], forms[i], "redis://127.0.0.1:%d/", old->port,
-		    "memcached://127.0.0.1:%d/", new->port);
+		set(&p[i], forms[i], "redis://127.0.0.1:%d/?close=1m",
+		    old->port, "memcached://127.0.0.1:%d/?close=1m", new->port);
 	run_all(p, 6);
 	lab_server_free(old);
 	lab_server_free(new);
