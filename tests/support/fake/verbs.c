@@ -191,10 +191,11 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 		fakei_seize(t);
 		if (t->over || !t->asked)
 			fakei_complain("renewed what was lost or released");
-		/* The thread may have stalled since. */
-		if (t->end < dlk_now() - 200 * MS)
+		/* As the core chose: the thread may have stalled since. */
+		if (t->end < t->base.since - 200 * MS)
 			fakei_complain("renewed %lld us after the lease's end",
-				       (long long)(dlk_now() - t->end) / 1000);
+				       (long long)(t->base.since - t->end) /
+					       1000);
 	}
 	rc = fakei_travel(s, &step, deadline, err);
 	for (size_t i = 0; i < n; i++) {
