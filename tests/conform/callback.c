@@ -164,11 +164,12 @@ void case_many_at_close(struct conform *t)
 	is_free(t->lock);
 }
 
-/* All calls end at the same deadline, except for the time to begin them. */
+/* All calls end at the same deadline, except for the time to begin them.  One
+ * after another, polls of 50 ms would take five times the patience. */
 void case_many_time_out(struct conform *t)
 {
 	static struct outcome o[MANY];
-	int64_t end = now_ms() + patience_ms() / 2, begun;
+	int64_t end = now_ms() + patience_ms(), begun;
 	dlock_lock *other;
 	dlock_hold *h;
 
@@ -186,7 +187,7 @@ void case_many_time_out(struct conform *t)
 	for (int i = 0; i < MANY; i++)
 		CHECK(o[i].rc == DLOCK_EBUSY || o[i].rc == DLOCK_EUNREACHABLE);
 	CHECK_INT(o[MANY - 1].at_ms - begun, >=, 300);
-	CHECK_INT(most_apart_ms(o, MANY), <, patience_ms() / 2);
+	CHECK_INT(most_apart_ms(o, MANY), <, patience_ms());
 	CHECK_INT(stats_of(t->client).waiters, ==, 0);
 	give(h);
 	/* A slow store may grant some of the calls first. */

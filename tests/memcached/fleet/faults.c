@@ -85,14 +85,14 @@ CASE(memcached_fleet, releases_while_one_is_stopped)
 	struct fleet f;
 
 	fleet_begin(&f);
-	c = client(&f, "ttl=3s&close=200ms");
+	c = client(&f, "ttl=6s&close=1s");
 	first = take(mutex(c, name_on(&f, 0, 0)));
 	for (int i = 0; i < RELEASES; i++)
 		holds[i] = take(mutex(c, name_on(&f, 1, i)));
 	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
-	/* The renewals begin after a third of the lease. */
+	/* The renewals begin after a third of the lease, and wait as long. */
 	for (int i = 0; i < RELEASES; i++) {
-		nap_ms(100);
+		nap_ms(150);
 		give(holds[i]);
 	}
 	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
