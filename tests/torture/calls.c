@@ -2,7 +2,6 @@
 /* Calls that end in a callback, and holds that others want. */
 #include "torture/torture.h"
 
-#include <dlock/async.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,14 +9,7 @@
 
 /* ---- Asynchronous calls -------------------------------------------------- */
 
-/* Written by the callback, once. */
-struct answer {
-	int over, rc;
-	dlock_hold *hold;
-	char why[200];
-};
-
-static void answered(const struct dlock_result *r, void *arg)
+void answered(const struct dlock_result *r, void *arg)
 {
 	struct answer *a = arg;
 
@@ -27,8 +19,7 @@ static void answered(const struct dlock_result *r, void *arg)
 	snprintf(a->why, sizeof(a->why), "%s", r->message);
 }
 
-/* Return the code of the call's end; a call that does not end is a failure. */
-static int outcome(struct play *p, dlock_client *c, struct answer *a)
+int outcome(struct play *p, dlock_client *c, struct answer *a)
 {
 	int64_t end = now_ms() + patience_ms();
 
@@ -41,7 +32,7 @@ static int outcome(struct play *p, dlock_client *c, struct answer *a)
 	return a->rc;
 }
 
-static void give_back(struct play *p, dlock_client *c, dlock_hold *h)
+void give_back(struct play *p, dlock_client *c, dlock_hold *h)
 {
 	struct answer over = { 0 };
 

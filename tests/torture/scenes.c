@@ -376,6 +376,10 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "async_multi", play_async_multi, NULL },
 				{ "wanted", play_wanted, NULL },
 				{ "options", play_options, NULL },
+				{ "upgrade", play_upgrade, NULL },
+				{ "async_questions", play_async_questions,
+				  NULL },
+				{ "async_close", play_async_close, NULL },
 				{ 0 } };
 
 int scene_is_for(const struct scene *s, const char *uri)

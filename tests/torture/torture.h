@@ -12,7 +12,7 @@
 #ifndef DLOCK_TESTS_TORTURE_H
 #define DLOCK_TESTS_TORTURE_H
 
-#include <dlock/dlock.h>
+#include <dlock/async.h>
 #include <pthread.h>
 
 /* ---- The seam: seam.c ---------------------------------------------------- */
@@ -80,10 +80,27 @@ void release(struct play *p, dlock_hold *h); /* which may be NULL */
  * later. */
 int released(const struct play *p, int rc, const char *why);
 
+/* The end of an asynchronous call: written by the callback, once. */
+struct answer {
+	int over, rc;
+	dlock_hold *hold;
+	char why[200];
+};
+
+void answered(const struct dlock_result *r, void *arg); /* calls.c */
+
+/* Return the code of the call's end; a call that does not end is a failure. */
+int outcome(struct play *p, dlock_client *c, struct answer *a);
+
+void give_back(struct play *p, dlock_client *c, dlock_hold *h); /* calls.c */
+
 void play_async(struct play *p);  /* calls.c */
 void play_async_multi(struct play *p);
 void play_wanted(struct play *p); /* calls.c */
 void play_options(struct play *p); /* calls.c */
+void play_upgrade(struct play *p); /* more_calls.c */
+void play_async_questions(struct play *p);
+void play_async_close(struct play *p); /* more_calls.c */
 
 int scene_is_for(const struct scene *s, const char *uri);
 
