@@ -215,8 +215,9 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
  * there at that time; if another client had deleted our node, the next
  * participant would wait for the same node as we do.  A server reports
  * deletions in order, so an unfired watch on our node proves that the node was
- * there.  The proof holds only over a single connection, since another server
- * may be behind.
+ * there.  No user may close the node to us, which would end the reports.  The
+ * proof holds only over a single connection, since another server may be
+ * behind.
  */
 static int is_next_by_watch(const struct zk_attempt *a)
 {

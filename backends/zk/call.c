@@ -215,23 +215,25 @@ struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
 			       const char *data, size_t len, int flags)
 {
 	struct zk_call *call = call_begin(s, path, 1);
+	int queued = flags == ZOO_EPHEMERAL_SEQUENTIAL;
+	struct ACL acls[] = {
+		{ queued ? ZOO_PERM_ALL & ~ZOO_PERM_ADMIN : ZOO_PERM_ALL,
+		  s->config.auth ? ZOO_AUTH_IDS : ZOO_ANYONE_ID_UNSAFE },
+		{ ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE },
+	};
 	/* Others may read a node left in place. */
-	struct ACL shared[] = { { ZOO_PERM_ALL, ZOO_AUTH_IDS },
-				{ ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE } };
-	const struct ACL_vector lasting = { 2, shared };
-	const struct ACL_vector *acl = !s->config.auth ? &ZOO_OPEN_ACL_UNSAFE :
-				       flags == 0      ? &lasting :
-							 &ZOO_CREATOR_ALL_ACL;
+	const struct ACL_vector acl = { s->config.auth && flags == 0 ? 2 : 1,
+					acls };
 
 	if (!call)
 		return NULL;
-	if (flags == ZOO_EPHEMERAL_SEQUENTIAL)
+	if (queued)
 		return SEND(call,
 			    zoo_acreate2(call->conn->zh, path, data, (int)len,
-					 acl, flags, on_created, call));
+					 &acl, flags, on_created, call));
 	/* create2 does not parse its reply about a container */
-	return SEND(call, zoo_acreate(call->conn->zh, path, data, (int)len, acl,
-				      flags, on_string, call));
+	return SEND(call, zoo_acreate(call->conn->zh, path, data, (int)len,
+				      &acl, flags, on_string, call));
 }
 
 struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,

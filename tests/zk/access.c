@@ -14,6 +14,11 @@ TestSuite(zk_access, .timeout = 120);
 
 #define DIR "/dlock/lnlock"
 
+/* Of the user `super` with the password `key`. */
+#define SUPER                                                                  \
+	"-Dzookeeper.DigestAuthenticationProvider.superDigest="                \
+	"super:oedjda4QHwLdYxN/6d8QM2sN30k="
+
 static dlock_client *as(int port, const char *user)
 {
 	dlock_client *c = NULL;
@@ -94,21 +99,74 @@ CASE(zk_access, a_node_in_the_way_that_is_hidden_is_denied)
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 }
 
-/* The next connection needs the watch anew. */
+/* Set `path` to the node of the last participant in the queue. */
+static void last_node(zhandle_t *zh, char path[512])
+{
+	struct String_vector v = { 0 };
+	const char *last = "", *number = "";
+
+	CHECK_INT(zoo_get_children(zh, DIR, 0, &v), ==, ZOK);
+	for (int i = 0; i < v.count; i++) {
+		const char *its = strrchr(v.data[i], '-');
+
+		if (its && strcmp(its, number) > 0) {
+			last = v.data[i];
+			number = its;
+		}
+	}
+	snprintf(path, 512, DIR "/%s", last);
+	deallocate_String_vector(&v);
+}
+
+/* A server does not report the deletion of a closed node to the waiter. */
+CASE(zk_access, a_waiters_node_cannot_be_closed)
+{
+	static const char *const users[] = { "", "app:sesame@" };
+	struct ACL none = { ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE };
+	struct ACL_vector closed = { 1, &none };
+	struct lab_server *s = shared_server();
+	zhandle_t *zh = bare(s->port);
+	char path[512];
+
+	CHECK_INT(zoo_add_auth(zh, "digest", "app:sesame", 10, NULL, NULL), ==,
+		  ZOK);
+	for (int i = 0; i < 2; i++) {
+		dlock_client *a = as(s->port, users[i]);
+		dlock_client *b = as(s->port, users[i]);
+		struct taker w = { 0 };
+		dlock_hold *h = take(mutex(a, "lock"), FOREVER);
+
+		taker_queue(&w, b, mutex(b, "lock"), FOREVER);
+		last_node(zh, path);
+		CHECK_INT(zoo_set_acl(zh, path, -1, &closed), ==, ZNOAUTH);
+		CHECK_INT(zoo_delete(zh, path, -1), ==, ZOK);
+		EVENTUALLY(children_are(zh, DIR, 2));
+		CHECK_OK(dlock_release(h));
+		CHECK_OK(let_go(&w));
+		dlock_close(a);
+		dlock_close(b);
+		CHECK_INT(zoo_delete(zh, DIR, -1), ==, ZOK);
+	}
+}
+
+/* The superuser closes the node, and the next connection needs the watch
+ * anew. */
 CASE(zk_access, a_holder_may_lose_the_right_to_read_its_own_node)
 {
 	struct ACL none = { ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE };
 	struct ACL_vector closed = { 1, &none };
-	struct lab_server *s = shared_server();
+	struct lab_zk_options o = { .java = SUPER };
+	struct lab_server *s = server(&o);
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=6s&ask=5s");
 	dlock_hold *h = take(mutex(c, "lock"), FOREVER);
-	char name[256], path[512];
+	char path[512];
 	uint64_t up;
 
-	CHECK_INT(children(zh, DIR, name), ==, 1);
-	snprintf(path, sizeof(path), DIR "/%s", name);
+	CHECK_INT(zoo_add_auth(zh, "digest", "super:key", 9, NULL, NULL), ==,
+		  ZOK);
+	last_node(zh, path);
 	CHECK_INT(zoo_set_acl(zh, path, -1, &closed), ==, ZOK);
 	lab_proxy_reset(p);
 	taken(mutex(c, "another"));
