@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 
+#include "backends/zk/session.h"
 #include "zk/ticket.h"
 
 TestSuite(zk_revoke, .timeout = 120);
@@ -145,6 +146,29 @@ CASE(zk_revoke, of_permits_once_the_watch_is_set)
 		CHECK_OK(dlock_revoke(l, PATIENCE));
 		EVENTUALLY(t.told == i);
 	}
+	ticket_give(&t);
+}
+
+/* The library finds the server silent for too long when it is to remove the
+ * watch, and gives the connection up. */
+CASE(zk_revoke, of_permits_is_over_with_the_connection)
+{
+	struct lab_server *server = shared_server();
+	struct zk_session *s;
+	struct ticket t;
+	dlk_time until;
+
+	ask_permit(&t, client(server->port, "?ttl=600ms&ask=5s"), DLK_GRANTED);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	s = dlki_zk_session_of(t.zk.base.session);
+	pthread_mutex_lock(&s->mu);
+	until = dlk_now() + dlki_zk_timeout_ns(s) * 3 / 4;
+	EVENTUALLY(dlk_now() > until);
+	CHECK(dlki_zk_is_up(s));
+	dlki_zk_unwatch(s, t.zk.revokes);
+	t.zk.revokes = NULL;
+	CHECK(!dlki_zk_is_up(s));
+	pthread_mutex_unlock(&s->mu);
 	ticket_give(&t);
 }
 
