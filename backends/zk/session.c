@@ -28,7 +28,6 @@ void dlki_zk_session_free(struct zk_session *s)
 	dlki_zk_watches_over(s);
 	dlki_zk_watchers_free(s);
 	dlki_zk_orphans_free(s);
-	dlki_zk_waits_free(s);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->mu);
 	if (s->config.auth)

@@ -59,7 +59,6 @@ struct zk_session {
 	struct zk_upkeep upkeep;
 	struct zk_timer timer;
 	struct zk_drive drive;
-	struct zk_waits waits;
 	struct dlki_rouser rouser; /* of the waits; locks itself */
 	struct zk_lease lease;
 	struct zk_probe probe;

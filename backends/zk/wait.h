@@ -12,19 +12,12 @@
 
 struct zk_call;
 
-/* A thread's wait for replies.  Waits are used again and again, and live as
- * long as the session. */
+/* A thread's wait for replies. */
 struct zk_reply_wait {
-	struct zk_reply_wait *next; /* in waits.unused while not in use, or in
-				     * drive.waiting */
+	struct zk_reply_wait *next; /* in drive.waiting */
 	pthread_cond_t done;
 	size_t left; /* missing replies; call.c counts them */
 	const struct dlki_patience *patience; /* of the waiting thread */
-};
-
-/* Written by wait.c, with the session locked. */
-struct zk_waits {
-	struct zk_reply_wait *unused;
 };
 
 /* Sleep until `until` at most; the session is unlocked meanwhile.  0: `until`
@@ -39,6 +32,5 @@ int dlki_zk_await_connection(struct zk_session *s, dlk_time until);
  * meanwhile.  NULLs are skipped. */
 void dlki_zk_wait(struct zk_session *s, struct zk_call *const calls[], size_t n,
 		  dlk_time deadline);
-void dlki_zk_waits_free(struct zk_session *s);
 
 #endif
