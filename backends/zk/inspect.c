@@ -38,16 +38,12 @@ static int report_participants(
 	dlk_time deadline, struct dlk_error *err)
 {
 	struct zk_call *calls[BATCH];
-	char path[ZK_PATH_SIZE];
 	int rc = 0;
 
 	for (size_t at = 0; at < queue->n && rc == 0; at += BATCH) {
 		size_t n = queue->n - at < BATCH ? queue->n - at : BATCH;
 
-		for (size_t i = 0; i < n; i++) {
-			dlki_zk_path(path, dir, queue->v[at + i].node);
-			calls[i] = dlki_zk_get(s, path);
-		}
+		dlki_zk_queue_ask(s, dir, queue->v + at, n, calls);
 		dlki_zk_wait(s, calls, n, deadline);
 		for (size_t i = 0; i < n && rc == 0; i++) {
 			if (calls[i] && calls[i]->rc == ZNONODE)

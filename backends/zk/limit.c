@@ -116,7 +116,6 @@ int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
 {
 	struct zk_limit *limit = &queue->limit;
 	struct zk_call *calls[BATCH + 1];
-	char path[ZK_PATH_SIZE];
 	size_t most = FIRST;
 	int rc = 0, over = 0;
 
@@ -127,11 +126,7 @@ int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
 		return 0;
 	for (size_t at = 0, n; at < queue->n && !over; at += n, most = BATCH) {
 		n = queue->n - at < most ? queue->n - at : most;
-
-		for (size_t i = 0; i < n; i++) {
-			dlki_zk_path(path, dir, queue->v[at + i].node);
-			calls[i] = dlki_zk_get(s, path);
-		}
+		dlki_zk_queue_ask(s, dir, queue->v + at, n, calls);
 		calls[n] = dlki_zk_get(s, dir);
 		dlki_zk_wait(s, calls, n + 1, deadline);
 		rc = judge_directory(limit, calls[n], err);

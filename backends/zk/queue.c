@@ -103,23 +103,37 @@ static int by_order(const void *a, const void *b)
 	return 0;
 }
 
+void dlki_zk_queue_ask(struct zk_session *s, const char *dir,
+		       const struct zk_participant *p, size_t n,
+		       struct zk_call *calls[])
+{
+	char path[ZK_PATH_SIZE];
+
+	for (size_t i = 0; i < n; i++) {
+		dlki_zk_path(path, dir, p[i].node);
+		calls[i] = dlki_zk_get(s, path);
+	}
+}
+
 /* All nodes made after the last number have that number.  Their creating
  * transactions give the order.  Nodes gone since are left out. */
 static int break_ties(struct zk_session *s, struct zk_queue *queue,
-		      size_t first, const char *dir, dlk_time deadline,
-		      struct dlk_error *err)
+		      const char *dir, dlk_time deadline, struct dlk_error *err)
 {
-	size_t n = queue->n - first, left = first;
-	struct zk_call **calls = calloc(n, sizeof(struct zk_call *));
-	char path[ZK_PATH_SIZE];
+	size_t first = queue->n, n, left;
+	struct zk_call **calls;
 	int rc = 0;
 
+	while (first > 0 && queue->v[first - 1].sequence == ZK_LAST_SEQUENCE)
+		first--;
+	n = queue->n - first;
+	if (n == 0)
+		return 0;
+	calls = calloc(n, sizeof(struct zk_call *));
 	if (!calls)
 		return dlki_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		dlki_zk_path(path, dir, queue->v[first + i].node);
-		calls[i] = dlki_zk_get(s, path);
-	}
+	left = first;
+	dlki_zk_queue_ask(s, dir, queue->v + first, n, calls);
 	dlki_zk_wait(s, calls, n, deadline);
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		if (calls[i] && calls[i]->rc == ZNONODE)
@@ -133,6 +147,7 @@ static int break_ties(struct zk_session *s, struct zk_queue *queue,
 	dlki_zk_drop(calls, n);
 	free(calls);
 	queue->n = left;
+	qsort(queue->v + first, left - first, sizeof(*queue->v), by_order);
 	return rc;
 }
 
@@ -140,7 +155,6 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 		       const char *dir, const struct zk_call *children,
 		       dlk_time deadline, struct dlk_error *err)
 {
-	size_t first = 0;
 	int rc = 0;
 
 	*out = (struct zk_queue){ 0 };
@@ -151,15 +165,9 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 	for (size_t i = 0; i < children->n && rc == 0; i++)
 		out->n += dlki_zk_parse(children->names[i], &out->v[out->n]) !=
 			  0;
-	if (rc == 0 && out->n > 0) {
+	if (rc == 0) {
 		qsort(out->v, out->n, sizeof(*out->v), by_order);
-		for (first = out->n; first > 0; first--) {
-			if (out->v[first - 1].sequence != ZK_LAST_SEQUENCE)
-				break;
-		}
-		if (out->n > first)
-			rc = break_ties(s, out, first, dir, deadline, err);
-		qsort(out->v, out->n, sizeof(*out->v), by_order);
+		rc = break_ties(s, out, dir, deadline, err);
 	}
 	if (rc != 0) {
 		dlki_zk_queue_free(out);

@@ -52,6 +52,10 @@ uint32_t dlki_zk_beside(const char *owner);
 int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 		       const char *dir, const struct zk_call *children,
 		       dlk_time deadline, struct dlk_error *err);
+/* Ask for the nodes of `n` participants; the caller waits. */
+void dlki_zk_queue_ask(struct zk_session *s, const char *dir,
+		       const struct zk_participant *p, size_t n,
+		       struct zk_call *calls[]);
 /* How many permits the semaphore has, by the queue alone; 0: not a semaphore,
  * or an empty queue. */
 uint32_t dlki_zk_queue_limit(const struct zk_queue *queue);

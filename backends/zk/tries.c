@@ -58,18 +58,6 @@ void dlki_zk_tries_prepared(struct zk_attempt *a, dlk_time since)
 
 /* ---- Nodes in the way ---------------------------------------------------- */
 
-static void read_nodes(struct zk_attempt *a, const struct zk_queue *queue,
-		       struct zk_call *calls[MOST_READ], size_t n)
-{
-	char path[ZK_PATH_SIZE];
-
-	for (size_t i = 0; i < n; i++) {
-		dlki_zk_path(path, a->dir, queue->v[i].node);
-		calls[i] = dlki_zk_get(a->s, path);
-	}
-	dlki_zk_wait(a->s, calls, n, a->deadline);
-}
-
 /* Do holders or waiters among the first `ahead` nodes block the request?  Then
  * a->held is the last of their nodes.  An unreadable node is not a try's. */
 static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
@@ -85,7 +73,8 @@ static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
 	const char *last = NULL;
 	ptrdiff_t at;
 
-	read_nodes(a, queue, calls, n);
+	dlki_zk_queue_ask(a->s, a->dir, queue->v, n, calls);
+	dlki_zk_wait(a->s, calls, n, a->deadline);
 	for (size_t i = 0; i < ahead; i++) {
 		if (i < n && calls[i] &&
 		    (calls[i]->rc == ZNONODE ||

@@ -82,17 +82,16 @@ static void judge_node(struct look *l, const struct zk_call *node)
 		l->next = node->stat.czxid;
 }
 
-/* Read `n` nodes, the first and each `step` later. */
+/* Read the first node, if `at` is another, and the `n` nodes from there on. */
 static void read_nodes(struct look *l, const char *dir,
-		       const struct zk_participant *p, size_t step, size_t n)
+		       const struct zk_participant *p, size_t at, size_t n)
 {
-	struct zk_call *calls[MOST_BEHIND] = { NULL };
-	char path[ZK_PATH_SIZE];
+	struct zk_call *calls[MOST_BEHIND + 1];
+	size_t first = at > 0;
 
-	for (size_t i = 0; i < n; i++) {
-		dlki_zk_path(path, dir, p[i * step].node);
-		calls[i] = dlki_zk_get(l->s, path);
-	}
+	dlki_zk_queue_ask(l->s, dir, p, first, calls);
+	dlki_zk_queue_ask(l->s, dir, p + at, n, calls + first);
+	n += first;
 	dlki_zk_wait(l->s, calls, n, l->deadline);
 	for (size_t i = 0; i < n && l->s->conn; i++)
 		judge_node(l, calls[i]);
@@ -114,7 +113,7 @@ static int read_two(struct look *l, const char *dir,
 	}
 	if (at == n)
 		return 0;
-	read_nodes(l, dir, p, at, at > 0 ? 2 : 1);
+	read_nodes(l, dir, p, at, 1);
 	if (l->others && (at == 0 || l->ours != 0))
 		return 1;
 	l->next = l->ours = 0;
@@ -129,7 +128,7 @@ static void read_behind(struct look *l, const char *dir,
 	int told = read_two(l, dir, p, most);
 
 	if (!told)
-		read_nodes(l, dir, p, 1, most);
+		read_nodes(l, dir, p, 0, most);
 	if (!told && n > most) {
 		l->others = 1;
 		if (l->next == 0)
