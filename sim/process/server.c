@@ -38,11 +38,12 @@ static const struct sim_wires *wires_of(const struct sim_wire *p)
 	return &s.wires[p->port];
 }
 
-static void way_put(struct sim_way *w, uint64_t delay_us, const void *bytes,
-		    size_t len)
+static void way_put(struct sim_way *w, const struct sim_wires *wires,
+		    const void *bytes, size_t len)
 {
-	int64_t us = 1 + (int64_t)sim_draw(s.chance, "way", delay_us);
+	int64_t us = 1 + (int64_t)sim_draw(s.chance, "way", wires->delay_us);
 
+	us += (int64_t)wires->least_us;
 	sim_way_put(w, bytes, len, sim_sched_now() + us * US);
 }
 
@@ -54,9 +55,9 @@ static void way_put_all(struct sim_way *w, const struct sim_wires *wires,
 
 	if (len > 1 && sim_happens(s.chance, "split", wires->split_rate))
 		first = 1 + (size_t)sim_draw(s.chance, "cut", len - 1);
-	way_put(w, wires->delay_us, bytes, first);
+	way_put(w, wires, bytes, first);
 	if (first < len)
-		way_put(w, wires->delay_us, bytes + first, len - first);
+		way_put(w, wires, bytes + first, len - first);
 }
 
 /* Does the server at the port stand still? */

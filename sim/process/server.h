@@ -32,6 +32,7 @@ struct sim_wire {
 /* The faults of connections.  A rate is 1 in so many packets; 0: never. */
 struct sim_wires {
 	uint64_t delay_us; /* of bytes, at most; at least 1 */
+	uint64_t least_us; /* ... and so much more */
 	uint64_t split_rate;
 	uint64_t reset_rate; /* the bytes under way are lost */
 	uint64_t end_rate;   /* the server ends the connection in order */

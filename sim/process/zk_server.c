@@ -241,6 +241,7 @@ void sim_zk_server_weather(const struct sim_zk_weather *weather)
 
 	s.weather = weather ? *weather : (struct sim_zk_weather){ 0 };
 	wires.delay_us = s.weather.delay_us;
+	wires.least_us = s.weather.least_us;
 	wires.reset_rate = s.weather.reset_rate;
 	sim_server_wires(-1, weather ? &wires : NULL);
 }

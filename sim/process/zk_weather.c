@@ -10,8 +10,9 @@ static void set_uri(struct sim_zk_weather *w)
 				    "127.0.0.1:2183" :
 				    "127.0.0.1:2181";
 
-	snprintf(w->uri, sizeof(w->uri), "zk://%s/play?ttl=%dms%s", hosts,
-		 (int)w->ttl_ms, w->followers > 0 ? "&tick=100ms" : "");
+	snprintf(w->uri, sizeof(w->uri), "zk://%s/play?ttl=%dms%s%s", hosts,
+		 (int)w->ttl_ms, w->followers > 0 ? "&tick=100ms" : "",
+		 w->least_us > 0 ? "&ask=2s" : "");
 }
 
 /* The shorter the sessions, the more a lease that is too long by half a tick is
@@ -54,6 +55,20 @@ static int draw_reports(struct sim_zk_weather *w, struct sim_chance *chance)
 	return 1;
 }
 
+/* A lease rests on four round trips, each of a sixteenth of the ttl at most. */
+static void draw_slow(struct sim_zk_weather *w, const struct sim_chance *chance)
+{
+	struct sim_chance slow;
+
+	sim_chance_begin(&slow, chance->state ^ 0x736c6f7700000000);
+	if (w->followers > 0 && sim_draw(&slow, "slow", 2) == 0) {
+		w->ttl_ms = 2000;
+		w->least_us = 59 * 1000;
+		w->holds_long = 1;
+	}
+	sim_chance_end(&slow);
+}
+
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 			struct sim_chance *elections,
 			struct sim_chance *reports)
@@ -84,6 +99,8 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 		faults |= draw_elections(w, elections, faults);
 	if (!faults)
 		faults = draw_reports(w, reports);
+	if (!faults)
+		draw_slow(w, chance);
 	set_uri(w);
 	return faults;
 }

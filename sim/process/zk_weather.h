@@ -8,7 +8,8 @@
 struct sim_zk_weather {
 	int followers;       /* of a leader; 0: a single server */
 	int apart;           /* each client knows a single server */
-	uint64_t delay_us;   /* of bytes, at most */
+	uint64_t delay_us;   /* of bytes, at most ... */
+	uint64_t least_us;   /* ... and so much more */
 	uint64_t reset_rate; /* a connection ends with 1 of so many packets */
 	uint64_t pause_rate; /* the server pauses, likewise; 0: never */
 	uint64_t pause_us;
@@ -29,8 +30,8 @@ struct sim_zk_weather {
 };
 
 /* Draw a weather.  Returns whether there are faults.  The draws of elections,
- * and of reports that are held up, are streams of their own, so a seed without
- * them does not change with them. */
+ * of reports that are held up, and of a slow way are streams of their own, so a
+ * seed without them does not change with them. */
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 			struct sim_chance *elections,
 			struct sim_chance *reports);

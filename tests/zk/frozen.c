@@ -87,7 +87,7 @@ CASE(zk_frozen, a_move_makes_no_session_longer)
 	CHECK_INT(lab_server_resume(e->node[0]), ==, 0);
 }
 
-/* A lease rests on four round trips, each of a tenth of the ttl. */
+/* A lease rests on four round trips, each of a sixteenth of the ttl. */
 CASE(zk_frozen, a_slow_way_is_no_frozen_server)
 {
 	struct lab_ensemble *e = ensemble(NULL);
@@ -98,8 +98,8 @@ CASE(zk_frozen, a_slow_way_is_no_frozen_server)
 	dlock_hold *h;
 
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	lab_proxy_delay(p, LAB_UP, 200);
-	lab_proxy_delay(p, LAB_DOWN, 200);
+	lab_proxy_delay(p, LAB_UP, 125);
+	lab_proxy_delay(p, LAB_DOWN, 125);
 	h = take(l, PATIENCE);
 	EVENTUALLY(stats(c).renewed >= 4); /* more than a lease later */
 	CHECK_OK(dlock_check(h));
