@@ -180,7 +180,7 @@ static void break_lock(struct sim_caller *me)
 struct visit {
 	struct sim_use use;
 	dlock_client *client;
-	struct end open, acquire, close;
+	struct end open, acquire;
 	int64_t stalled;
 };
 
@@ -220,24 +220,6 @@ static void take_there(struct visit *v)
 	dlock_lock_free(u->lock);
 }
 
-static void close_there(struct visit *v)
-{
-	const struct sim_play *p = v->use.by->play;
-	int rc;
-
-	rc = dlock_close_start(v->client, note_end, &v->close);
-	if (rc == DLOCK_OK) {
-		sim_await(p, v->client, &v->close.over);
-	} else {
-		if (!sim_is_scarce(p, rc))
-			sim_unexpected("dlock_close_start", rc);
-		dlock_close(v->client);
-	}
-	if (v->open.over != 1)
-		sim_sched_fail("the callback of an open came %d times",
-			       v->open.over);
-}
-
 /* Open a client, and close the client at once, or after a hold. */
 static void visit(struct sim_caller *me)
 {
@@ -266,7 +248,10 @@ static void visit(struct sim_caller *me)
 		else if (!sim_may_end(p, NULL, v.open.rc, 0))
 			sim_unexpected("an open that was begun", v.open.rc);
 	}
-	close_there(&v);
+	sim_stage_close(p, v.client);
+	if (v.open.over != 1)
+		sim_sched_fail("the callback of an open came %d times",
+			       v.open.over);
 }
 
 void sim_caller_observe(struct sim_caller *me)

@@ -12,7 +12,6 @@
 #include "sim/process/scene.h"
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
-#include "sim/process/use.h"
 
 enum { LOOK_MS = 50 };
 
@@ -87,25 +86,6 @@ static int may_close(const struct sim_caller *callers, size_t n, size_t client)
 	return stats.waiters == waits;
 }
 
-static void note_close(const struct dlock_result *r, void *over)
-{
-	sim_stage_must("a close that was begun", r->code);
-	++*(int *)over;
-}
-
-static void close_now(dlock_client *c)
-{
-	int over = 0;
-
-	if (!play.terms.closes_all || draw("waits", 2) == 0) {
-		dlock_close(c);
-		return;
-	}
-	sim_stage_must("dlock_close_start",
-		       dlock_close_start(c, note_close, &over));
-	sim_await(&play, c, &over);
-}
-
 static void close_early(const struct sim_caller *callers, size_t n)
 {
 	sim_sched_wait(SIM_SLEEP, NULL,
@@ -115,7 +95,10 @@ static void close_early(const struct sim_caller *callers, size_t n)
 	play.close_has_begun = 1;
 	while (!may_close(callers, n, play.closing))
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
-	close_now(play.client[play.closing]);
+	if (play.terms.closes_all && draw("waits", 2) == 1)
+		sim_stage_close(&play, play.client[play.closing]);
+	else
+		dlock_close(play.client[play.closing]);
 }
 
 /* Looks at the holds of all callers, as any thread may. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/process/stage.h"
 
+#include <dlock/async.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,4 +105,24 @@ int sim_stage_open(struct sim_play *p, size_t client, int port)
 		rc = dlock_open(&p->client[client], uri, &o);
 	} while (sim_is_scarce(p, rc));
 	return rc;
+}
+
+static void note_close(const struct dlock_result *r, void *over)
+{
+	sim_stage_must("a close that was begun", r->code);
+	++*(int *)over;
+}
+
+void sim_stage_close(const struct sim_play *p, dlock_client *c)
+{
+	int over = 0;
+	int rc = dlock_close_start(c, note_close, &over);
+
+	if (rc == DLOCK_OK) {
+		sim_await(p, c, &over);
+		return;
+	}
+	if (!sim_is_scarce(p, rc))
+		sim_unexpected("dlock_close_start", rc);
+	dlock_close(c);
 }
