@@ -85,14 +85,15 @@ CASE(memcached_fleet, releases_while_one_is_stopped)
 	struct fleet f;
 
 	fleet_begin(&f);
-	c = client(&f, "ttl=6s&close=1s");
+	snprintf(strchr(f.uri, '?'), sizeof("?ask=3s"), "?ask=3s");
+	c = client(&f, "ttl=9s&close=1s");
 	first = take(mutex(c, name_on(&f, 0, 0)));
 	for (int i = 0; i < RELEASES; i++)
 		holds[i] = take(mutex(c, name_on(&f, 1, i)));
 	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
-	/* The renewals begin after a third of the lease, and wait as long. */
+	/* The renewals begin after a third of the lease, and wait for 3 s. */
 	for (int i = 0; i < RELEASES; i++) {
-		nap_ms(150);
+		nap_ms(200);
 		give(holds[i]);
 	}
 	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
