@@ -128,7 +128,7 @@ CASE(redis_closing, ends_an_open_at_a_silent_server)
 	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/?connect=30s",
 		 lab_proxy_port(p));
 	CHECK_OK(dlock_open_start(uri, NULL, &c, outcome_note, &o));
-	accepted(p, 1);
+	CHECK_INT(lab_proxy_wait(p, LAB_UP_BYTES, 1, patience_ms()), ==, 0);
 	begun = now_ms();
 	dlock_close(c);
 	CHECK_INT(now_ms() - begun, <=, 500 + slack_ms());
