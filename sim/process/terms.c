@@ -46,7 +46,7 @@ static void draw_uri(struct sim_terms *t, struct sim_chance *c)
 {
 	t->scene->draw(t, c);
 	t->sched.stall_ns = t->sched.stall_ns * t->ttl_ms / SIM_TTL_MS;
-	if (!t->is_deaf && !t->slow)
+	if (!t->is_deaf)
 		draw_keeping(t, c);
 	if (draw(c, "ends", 4) == 0 && !t->slow) {
 		size_t most_ms = 100 + draw(c, "end", 100);
