@@ -196,31 +196,62 @@ static void granted(const struct dlock_result *r, void *arg)
 				  SIM_FOREVER, v->stalled);
 }
 
-static void take_there(struct visit *v)
+/* Begin to take a lock.  Returns the code. */
+static int begin_there(struct visit *v, int64_t timeout_ms)
 {
 	struct sim_use *u = &v->use;
-	struct sim_caller *me = u->by;
-	const struct sim_play *p = me->play;
-	int64_t timeout_ms = sim_draw_timeout(me, 0);
+	const struct sim_play *p = u->by->play;
 	int rc;
 
 	u->lock = sim_stage_lock_of(p, v->client, (size_t)(u->name - p->names),
 				    1);
 	rc = dlock_acquire_start(u->lock, timeout_ms, granted, v, NULL);
-	if (rc == DLOCK_OK) {
+	if (rc != DLOCK_OK && !sim_is_scarce(p, rc))
+		sim_unexpected("dlock_acquire_start", rc);
+	return rc;
+}
+
+/* Take a lock, and close the client behind the release. */
+static void take_there(struct visit *v)
+{
+	struct sim_use *u = &v->use;
+	const struct sim_play *p = u->by->play;
+	int64_t timeout_ms = sim_draw_timeout(u->by, 0);
+
+	if (begin_there(v, timeout_ms) == DLOCK_OK) {
 		sim_await(p, v->client, &v->acquire.over);
 		if (!sim_may_end(p, NULL, v->acquire.rc, timeout_ms))
 			sim_unexpected("an acquire of a visitor",
 				       v->acquire.rc);
-	} else if (!sim_is_scarce(p, rc)) {
-		sim_unexpected("dlock_acquire_start", rc);
 	}
 	if (u->hold)
 		sim_use_release(u);
-	dlock_lock_free(u->lock);
+	sim_stage_close(p, v->client);
 }
 
-/* Open a client, and close the client at once, or after a hold. */
+/* Close the client beside the acquire.  A hold ends with the client. */
+static void leave(struct visit *v)
+{
+	struct sim_use *u = &v->use;
+	const struct sim_play *p = u->by->play;
+	int rc = begin_there(v, sim_draw_timeout(u->by, 1));
+
+	sim_stage_close(p, v->client);
+	if (rc != DLOCK_OK)
+		return;
+	if (v->acquire.over != 1)
+		sim_sched_fail("the callback of an acquire came %d times",
+			       v->acquire.over);
+	if (v->acquire.rc != DLOCK_ECANCELED &&
+	    !sim_may_end(p, NULL, v->acquire.rc, 0))
+		sim_unexpected("an acquire beside a close", v->acquire.rc);
+	if (u->hold) {
+		sim_judge_releasing(u->hold, u->owner);
+		sim_judge_released(u->name, dlock_release(u->hold), 1);
+	}
+}
+
+/* Open a client, and close the client at once, or after an acquire. */
 static void visit(struct sim_caller *me)
 {
 	const struct sim_play *p = me->play;
@@ -228,9 +259,10 @@ static void visit(struct sim_caller *me)
 			   .stalled = sim_sched_stalled() };
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	char uri[sizeof(p->terms.uri)];
-	int waits = sim_caller_draw(me, "waits", 3) > 0;
+	size_t deed = sim_caller_draw(me, "visit", 4);
 	int rc;
 
+	v.use.lock = NULL;
 	v.use.owner = 200 + me->number;
 	if (v.use.side == SIM_READ)
 		v.use.side = SIM_WRITE;
@@ -241,14 +273,18 @@ static void visit(struct sim_caller *me)
 	if (sim_is_scarce(p, rc))
 		return;
 	sim_stage_must("dlock_open_start", rc);
-	if (waits) {
+	if (deed > 0)
 		sim_await(p, v.client, &v.open.over);
-		if (v.open.rc == DLOCK_OK)
-			take_there(&v);
-		else if (!sim_may_end(p, NULL, v.open.rc, 0))
-			sim_unexpected("an open that was begun", v.open.rc);
-	}
-	sim_stage_close(p, v.client);
+	if (v.open.over && v.open.rc != DLOCK_OK &&
+	    !sim_may_end(p, NULL, v.open.rc, 0))
+		sim_unexpected("an open that was begun", v.open.rc);
+	if (deed == 0 || v.open.rc != DLOCK_OK)
+		sim_stage_close(p, v.client);
+	else if (deed == 1)
+		leave(&v);
+	else
+		take_there(&v);
+	dlock_lock_free(v.use.lock);
 	if (v.open.over != 1)
 		sim_sched_fail("the callback of an open came %d times",
 			       v.open.over);
