@@ -7,8 +7,6 @@
 #include "sim/process/sched.h"
 #include "sim/process/use.h"
 
-enum { LEAST_END_MS = 100 };
-
 struct both {
 	struct sim_caller *by;
 	struct sim_name *names[2];
@@ -67,8 +65,8 @@ static int draw(struct both *b, struct sim_caller *me, int loose)
 	member[1] = draw_member(b, 1, other, loose);
 	if (p->terms.options)
 		b->opts = sim_options_draw(me, b->names[0]);
-	if (b->opts.max_hold_ms > 0) /* time to take both */
-		b->opts.max_hold_ms += LEAST_END_MS;
+	if (b->opts.max_hold_ms > 0)
+		b->opts.max_hold_ms += sim_options_least_ms(me);
 	b->opts.timeout_ms = b->timeout_ms;
 	b->opts.permits = 0;
 	rc = dlock_multi_new(&b->lock, member, 2);

@@ -3,8 +3,14 @@
 
 #include "sim/process/sched.h"
 
-/* A grant must come within half of the lease. */
-enum { LEAST_LEASE_MS = 100, SLACK_MS = 2 };
+enum { LEAST_MS = 100, SLACK_MS = 2 };
+
+int64_t sim_options_least_ms(const struct sim_caller *me)
+{
+	const struct sim_terms *t = &me->play->terms;
+
+	return t->slow ? t->ttl_ms / 2 : LEAST_MS;
+}
 
 static int64_t draw_ms(struct sim_caller *me, const char *site, int64_t least,
 		       int64_t most)
@@ -23,6 +29,7 @@ dlock_acquire_options sim_options_draw(struct sim_caller *me,
 				       const struct sim_name *name)
 {
 	int64_t ttl_ms = dlock_ttl_ms(me->play->client[me->client]);
+	int64_t least_ms = sim_options_least_ms(me);
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
 	if (name->kind == SIM_PERMITS)
@@ -33,8 +40,8 @@ dlock_acquire_options sim_options_draw(struct sim_caller *me,
 		break;
 	case 1:
 		o.no_renew = 1;
-		o.lease_ms = draw_ms(me, "lease", LEAST_LEASE_MS,
-				     LEAST_LEASE_MS + naps_ms(me));
+		o.lease_ms = draw_ms(me, "lease", least_ms,
+				     least_ms + naps_ms(me));
 		break;
 	case 2:
 		if (ttl_ms > 0)

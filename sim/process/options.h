@@ -5,6 +5,10 @@
 
 #include "sim/process/caller.h"
 
+/* Return a time in which a lock is granted, and both members of a multi-lock: a
+ * hold that ends sooner would be asked for without end. */
+int64_t sim_options_least_ms(const struct sim_caller *me);
+
 /* Draw the options of an acquire of `name`. */
 dlock_acquire_options sim_options_draw(struct sim_caller *me,
 				       const struct sim_name *name);
