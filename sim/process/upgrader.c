@@ -39,8 +39,6 @@ static dlock_hold *take(struct sim_use *u, dlock_hold *beside)
 	u->hold = beside ? hold : dlock_member(hold, 0);
 	sim_judge_granted(u->name, u->side, u->hold, u->owner, SIM_FOREVER,
 			  stalled);
-	if (beside)
-		u->opts = (dlock_acquire_options){ 0 };
 	if (u->opts.size > 0)
 		sim_options_agree(&u->opts, c, u->hold, begun);
 	sim_use_hold(u);
