@@ -276,17 +276,18 @@ CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 	enum { ROUNDS = 2000 };
 	struct racer r = { 0 };
 	pthread_t thread;
-	int lost = 0;
+	int lost = 0, rounds = 0;
 
 	keep_diary();
 	given_mutex("fake:");
 	cr_assert_eq(pthread_create(&thread, NULL, racer_main, &r), 0);
-	for (int i = 0; i < ROUNDS; i++) {
+	/* On a busy machine the racer may not run for thousands of rounds. */
+	for (; rounds < ROUNDS || lost == 0; rounds++) {
 		dlock_hold *h = take(lock);
 		int rc;
 
 		atomic_store(&r.id, last_id());
-		if (i % 3 == 0)
+		if (rounds % 3 == 0)
 			sched_yield();
 		rc = dlock_release(h);
 		cr_assert(rc == DLOCK_OK || rc == DLOCK_ELOST);
@@ -297,8 +298,7 @@ CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 	/* The release alone tells of the losses found by the release. */
 	cr_assert_leq(diary.losses, lost);
 	cr_assert_eq((int)stats(client).lost, lost);
-	cr_assert_gt(lost, 0);
-	cr_assert_lt(lost, ROUNDS);
+	cr_assert_lt(lost, rounds);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_eq(stats(client).holds, 0);
 }
