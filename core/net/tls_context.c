@@ -62,7 +62,9 @@ static int read_certs(const struct dlki_file *file,
 	while (bio && taken &&
 	       (cert = PEM_read_bio_X509_AUX(bio, NULL, no_passphrase, NULL)))
 		taken = each(ssl, cert, n++);
-	if (!bio || !taken)
+	if (!bio)
+		rc = dlki_nomem(err);
+	else if (!taken)
 		rc = dlki_contents_refuse(file, "cannot be used", err);
 	else if (n == 0)
 		rc = dlki_contents_refuse(
@@ -126,7 +128,9 @@ static int load_key(struct dlki_tls_client *c, const char *path,
 	bio = BIO_new_mem_buf(text, (int)len);
 	if (bio)
 		key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
-	if (!key)
+	if (!bio)
+		rc = dlki_nomem(err);
+	else if (!key)
 		rc = dlki_contents_refuse(
 			&file,
 			strstr(text, "ENCRYPTED") ?
