@@ -49,8 +49,6 @@ static void wait_for(const struct dlk_net *n, int fd, short events, dlk_time ns)
 	if (ns > slice)
 		ns = slice;
 	ns = dlk_wait_slice(now + ns, 1) - now;
-	if (ns <= 0)
-		return;
 	ts.tv_sec = ns / 1000000000;
 	ts.tv_nsec = ns % 1000000000;
 	ppoll(&p, 1, &ts, NULL);

@@ -172,7 +172,7 @@ int getaddrinfo(const char *host, const char *port,
 	}
 	if (strcmp(host, "pair.test") == 0)
 		return two(port, hints, out);
-	if (strcmp(host, "absent.test") == 0)
+	if (strstr(host, "absent.test"))
 		return EAI_NONAME;
 	if (strcmp(host, "mute.test") == 0)
 		return EAI_AGAIN;

@@ -8,7 +8,7 @@
  *                once peer_resolver_goes_on() was called
  *   flaky.test   answers 127.0.0.1 the first time, and then does not answer
  *   pair.test    127.0.0.2, then 127.0.0.1
- *   absent.test  there is no such host
+ *   absent.test, and every name with that in it: there is no such host
  *   mute.test    the name service does not answer
  *   full.test    no descriptor is left
  */
