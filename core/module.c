@@ -41,7 +41,7 @@ static int check_path(char *path, struct dlk_error *err)
 					"it to root or to yourself alone",
 					*path ? path : "/");
 		slash = strrchr(path, '/');
-		if (!slash || !*path)
+		if (!slash)
 			return 0;
 		*slash = '\0';
 	}

@@ -64,8 +64,12 @@ Test(module, that_cannot_be_used_is_refused)
 	refused_as("/proc/self/comm", DLOCK_EINVAL, "comm");
 	refused_as(built("none"), DLOCK_EINVAL, "DLOCK_MODULE()");
 	refused_as(built("minor"), DLOCK_EINVAL, "compiled against dlock 0.0");
+	refused_as(built("major"), DLOCK_EINVAL, "compiled against dlock 9.");
 	refused_as(built("ticket"), DLOCK_EINVAL, "another build");
+	refused_as(built("session"), DLOCK_EINVAL, "another build");
 	refused_as(built("empty"), DLOCK_EINVAL, "none of DLOCK_MODULE()'s");
+	refused_as(built("size"), DLOCK_EINVAL, "none of DLOCK_MODULE()'s");
+	refused_as(built("nameless"), DLOCK_EINVAL, "nameless.so: ");
 	refused_as(built("taken"), DLOCK_EINVAL,
 		   "taken.so (mem): the scheme 'mem' is taken by dlock's own "
 		   "store");
@@ -84,6 +88,23 @@ Test(module, that_has_the_scheme_of_another_is_refused)
 		   "store.so (module-good): the scheme "
 		   "'module-good' is taken by ");
 	cr_assert(strstr(dlock_errmsg(), "good.so"), "%s", dlock_errmsg());
+	temp_remove(dir);
+}
+
+/* A long path would leave no room for the reason. */
+Test(module, that_is_refused_is_named_by_a_short_name)
+{
+	char dir[PATH_MAX], deep[PATH_MAX + 100], file[PATH_MAX + 120];
+
+	OK(dlock_backend_load(built("good")));
+	cr_assert_eq(temp_make(dir), 0);
+	snprintf(deep, sizeof(deep), "%s/%090d", dir, 0);
+	cr_assert_eq(mkdir(deep, 0755), 0);
+	snprintf(file, sizeof(file), "%s/store.so", deep);
+	copy_to(file);
+	refused_as(file, DLOCK_EINVAL, "store.so (module-good): the scheme");
+	cr_assert_eq(strncmp(dlock_errmsg(), "store.so", 8), 0, "%s",
+		     dlock_errmsg());
 	temp_remove(dir);
 }
 

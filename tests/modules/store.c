@@ -40,7 +40,11 @@ static int m_release(struct dlk_ticket *t, dlk_time deadline,
 	return 0;
 }
 
+#ifdef SCHEME
 static const char *const schemes[] = { SCHEME, NULL };
+#else
+static const char *const schemes[] = { NULL };
+#endif
 
 const struct dlock_backend module_backend = {
 	.size = sizeof(struct dlock_backend),
@@ -55,9 +59,18 @@ const struct dlock_backend module_backend = {
 };
 
 /* DLOCK_MODULE(), but for the flaw. */
-#if defined(MINOR) || defined(TICKET_SIZE) || defined(BACKEND)
+#if defined(FLAWED)
+#ifndef SIZE
+#define SIZE sizeof(struct dlock_module)
+#endif
+#ifndef MAJOR
+#define MAJOR DLOCK_VERSION_MAJOR
+#endif
 #ifndef MINOR
 #define MINOR DLOCK_VERSION_MINOR
+#endif
+#ifndef SESSION_SIZE
+#define SESSION_SIZE sizeof(struct dlk_session)
 #endif
 #ifndef TICKET_SIZE
 #define TICKET_SIZE sizeof(struct dlk_ticket)
@@ -67,10 +80,10 @@ const struct dlock_backend module_backend = {
 #endif
 DLOCK_API extern const struct dlock_module dlock_backend_v1;
 const struct dlock_module dlock_backend_v1 = {
-	.size = sizeof(struct dlock_module),
-	.major = DLOCK_VERSION_MAJOR,
+	.size = SIZE,
+	.major = MAJOR,
 	.minor = MINOR,
-	.session_size = sizeof(struct dlk_session),
+	.session_size = SESSION_SIZE,
 	.ticket_size = TICKET_SIZE,
 	.backend = BACKEND,
 };
