@@ -71,7 +71,22 @@ void play_async_questions(struct play *p)
 	dlock_close(c);
 }
 
-/* ---- Closing ------------------------------------------------------------- */
+/* ---- Opening and closing ------------------------------------------------- */
+
+void play_async_open(struct play *p)
+{
+	struct answer opened = { 0 };
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_client *c = NULL;
+
+	o.once = 1; /* else the open bridges a single failure */
+	if (!MAY(p, dlock_open_start(p->uri, &o, &c, answered, &opened),
+		 DLOCK_OK))
+		MUST(p, c == NULL);
+	else
+		MAY(p, outcome(p, c, &opened), DLOCK_OK);
+	dlock_close(c);
+}
 
 /* A call waits when the close begins. */
 void play_async_close(struct play *p)

@@ -17,12 +17,19 @@ static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
 	(void)arg;
 }
 
+static void read_line(const struct dlock_log_line *line, void *arg)
+{
+	(void)line;
+	(void)arg;
+}
+
 dlock_client *open_it(struct play *p)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	dlock_client *c = NULL;
 
 	o.on_event = hear;
+	o.on_log = read_line;
 	o.once = 1; /* else the open bridges a single failure */
 	errno = 4711;
 	if (!MAY(p, dlock_open(&c, p->uri, &o), DLOCK_OK))
@@ -380,6 +387,7 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "async_questions", play_async_questions,
 				  NULL },
 				{ "async_close", play_async_close, NULL },
+				{ "async_open", play_async_open, NULL },
 				{ 0 } };
 
 int scene_is_for(const struct scene *s, const char *uri)

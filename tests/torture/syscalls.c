@@ -38,6 +38,12 @@ static const struct {
 	  (const int[]){ DLOCK_EDENIED, 0 }, "acquire" },
 	{ "pthread_create EAGAIN", SEAM_THREAD, EAGAIN, exhausted, "async" },
 	{ "eventfd EMFILE", SEAM_EVENTFD, EMFILE, exhausted, "wanted" },
+	{ "pthread_create EAGAIN", SEAM_THREAD, EAGAIN, exhausted,
+	  "async_open" },
+	{ "pthread_create EAGAIN", SEAM_THREAD, EAGAIN, exhausted,
+	  "async_close" },
+	{ "pthread_create EAGAIN", SEAM_THREAD, EAGAIN, exhausted,
+	  "async_multi" },
 };
 
 static const int unreachable[] = { DLOCK_EUNREACHABLE, DLOCK_ENOMEM, 0 };

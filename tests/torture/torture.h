@@ -100,7 +100,8 @@ void play_wanted(struct play *p); /* calls.c */
 void play_options(struct play *p); /* calls.c */
 void play_upgrade(struct play *p); /* more_calls.c */
 void play_async_questions(struct play *p);
-void play_async_close(struct play *p); /* more_calls.c */
+void play_async_close(struct play *p);
+void play_async_open(struct play *p); /* more_calls.c */
 
 int scene_is_for(const struct scene *s, const char *uri);
 
