@@ -3,10 +3,13 @@
  * in order. */
 #include "core/fixture.h"
 
+#include <dlock/async.h>
 #include <errno.h>
 #include <stdio.h>
 
+#include "core/client.h"
 #include "core/log.h"
+#include "support/fault.h"
 
 TestSuite(log, .init = fixture, .timeout = 60);
 
@@ -288,4 +291,81 @@ CASE(log, of_another_thread_changes_no_errno)
 	cr_assert_eq(errno, 4711);
 	EVENTUALLY(told.told == 1);
 	told_is(0, "1 the server has gone");
+}
+
+/* ---- By dlock_process() -------------------------------------------------- */
+
+static atomic_int turned;
+
+static void *turn_over(void *arg)
+{
+	OK(dlock_events_by_process(client));
+	atomic_store(&turned, 1);
+	return arg;
+}
+
+/* No line is told at two places, and none is left behind. */
+CASE(log, is_told_by_the_process_behind_a_running_sink)
+{
+	pthread_t thread;
+
+	given_told_mutex();
+	flood(3);
+	cr_assert_eq(pthread_create(&thread, NULL, turn_over, NULL), 0);
+	ALL_ALONG(30, !atomic_load(&turned));
+	cr_assert_geq(dlock_process(client, 0), 0);
+	cr_assert_eq(told.told, 0);
+	told.blocks = 0;
+	pthread_join(thread, NULL);
+	cr_assert_eq(told.told, 1);
+	while (dlock_process(client, 1) > 0)
+		continue;
+	cr_assert_eq(told.told, 3);
+	cr_assert(pthread_equal(told.by, pthread_self()));
+	fake_log(fake, "the server has gone");
+	ALL_ALONG(20, told.told == 3);
+	OK(dlock_process(client, 0));
+	told_is(3, "1 the server has gone");
+}
+
+/* ---- Without memory ------------------------------------------------------ */
+
+static void log_without_memory(void)
+{
+	fault_in("malloc", 1, ENOMEM);
+	dlki_log(client, DLKI_WARNING, "this needs memory");
+	cr_assert(fault_came());
+}
+
+CASE(log, of_a_line_without_memory_is_a_count)
+{
+	given_told_mutex();
+	log_without_memory();
+	told_is(0, "1 1 more lines were dropped");
+	OK(dlock_events_by_process(client));
+	log_without_memory();
+	log_without_memory();
+	cr_assert_eq(told.told, 1);
+	OK(dlock_process(client, 0));
+	told_is(1, "1 2 more lines were dropped");
+	cr_assert_eq(told.told, 2);
+}
+
+/* ---- A store inside another ---------------------------------------------- */
+
+CASE(log, of_an_outer_call_is_told_when_that_returns)
+{
+	struct dlki_log_bracket outer, inner;
+	dlock_client *other;
+
+	given_told_mutex();
+	other = closed_at_end(open_store("fake://other", &options));
+	dlki_log_open(&outer, &client->log);
+	dlki_log_open(&inner, &other->log);
+	dlk_log(client->session, DLKI_WARNING, "of the outer store");
+	dlki_log_close(&inner);
+	cr_assert_eq(told.told, 0);
+	dlki_log_close(&outer);
+	cr_assert_eq(told.told, 1);
+	told_is(0, "1 of the outer store");
 }
