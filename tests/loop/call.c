@@ -113,3 +113,103 @@ Test(opcall, says_that_there_is_no_memory_to_send_an_op_again, .fini = rig_free)
 	dlki_opcall_end(&call);
 	cr_assert_eq(dlki_lock(rig.e), 0);
 }
+
+/* ---- The reason of a failure --------------------------------------------- */
+
+/* A server refuses a connection: the store is unreachable, unless the engine
+ * has given up. */
+Test(opcall, tells_the_reason_of_the_engine, .fini = rig_free)
+{
+	static const struct {
+		int why, unreachable, code;
+	} cases[] = {
+		{ DLOCK_EPROTO, 0, DLOCK_EUNREACHABLE },
+		{ DLOCK_EDENIED, 0, DLOCK_EUNREACHABLE },
+		{ DLOCK_EINVAL, 0, DLOCK_EUNREACHABLE },
+		{ DLOCK_ENOTSUP, 0, DLOCK_EUNREACHABLE },
+		{ DLOCK_EEXHAUSTED, 0, DLOCK_EEXHAUSTED },
+		{ DLOCK_EPROTO, 1, DLOCK_EPROTO },
+		{ DLOCK_EDENIED, 1, DLOCK_EDENIED },
+	};
+	struct dlki_session s = { .server = "it" };
+
+	rig_init("", 1);
+	s.engine = rig.e;
+	ops[0].base.outcome = DLKI_UNSENT;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dlki_opcall call = {
+			.session = &s,
+			.over = 1,
+			.unreachable = cases[i].unreachable,
+		};
+		struct dlk_error err;
+
+		dlk_fail(&rig.e->links[0]->why, cases[i].why, "no");
+		dlk_fail(&call.why, cases[i].why, "no");
+		cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err),
+			     cases[i].code, "case %zu: %d", i, err.code);
+		cr_assert_eq(err.code, cases[i].code);
+		cr_assert_str_eq(err.text, "no");
+	}
+}
+
+Test(opcall, says_what_was_missing_in_time, .fini = rig_free)
+{
+	static const struct {
+		int up;
+		enum dlki_outcome outcome;
+		const char *text;
+	} cases[] = {
+		{ 0, DLKI_UNSENT, "it: not connected in time" },
+		{ 1, DLKI_UNSENT,
+		  "it: connected, but no time was left to ask anything" },
+		{ 1, DLKI_UNANSWERED, "it: no answer in time" },
+		{ 1, DLKI_AGAIN, "it did not take the request" },
+	};
+	struct dlki_session s = { .server = "it" };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dlki_opcall call = { .session = &s, .over = 1 };
+		struct dlk_error err;
+
+		if (cases[i].up)
+			rig_init_up("");
+		else
+			rig_init("", 1);
+		s.engine = rig.e;
+		ops[0].base.outcome = cases[i].outcome;
+		cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err),
+			     DLOCK_EUNREACHABLE);
+		cr_assert_str_eq(err.text, cases[i].text);
+		rig_free();
+	}
+}
+
+/* A failed call passes on the reason of an earlier op, if there is any. */
+Test(opcall, passes_on_an_earlier_failure, .fini = rig_free)
+{
+	struct dlki_session s = { .server = "it" };
+	struct dlki_opcall call = { .session = &s };
+	struct dlk_ticket t = { 0 };
+	struct dlk_error err = { 0 };
+
+	rig_init_up("");
+	s.engine = rig.e;
+	dlk_fail(&call.failed, DLOCK_EDENIED, "no");
+	ops[0].base.outcome = DLKI_UNANSWERED;
+	cr_assert_eq(dlki_opcall_renewed(&call, &ops[0], &t, &err),
+		     DLK_UNKNOWN);
+	cr_assert_eq(err.code, DLOCK_EDENIED);
+	dlk_fail(&call.failed, DLOCK_EPROTO, "another");
+	cr_assert_eq(dlki_opcall_renewed(&call, &ops[0], &t, &err),
+		     DLK_UNKNOWN);
+	cr_assert_eq(err.code, DLOCK_EDENIED, "the first reason stays");
+	ops[0].base.outcome = DLKI_ANSWERED;
+	ops[0].base.stood = 0;
+	cr_assert_eq(dlki_opcall_renewed(&call, &ops[0], &t, &err), DLK_GONE);
+	ops[0].base.stood = 1;
+	ops[0].base.lease_ms = 900;
+	cr_assert_eq(dlki_opcall_renewed(&call, &ops[0], &t, &err),
+		     DLK_RENEWED);
+	cr_assert_eq(t.lease_ms, 900);
+}

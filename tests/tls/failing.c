@@ -2,6 +2,7 @@
 /* Each call of OpenSSL and each allocation fails once: the failure is told, and
  * the next try succeeds. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/fault.h"
@@ -65,6 +66,29 @@ Test(failing, a_context_is_not_made)
 	fault_in("SSL_CTX_set_default_verify_paths", 1, 0);
 	told(opens(&(struct dlki_tls_options){ 0 }), DLOCK_ESYSTEM,
 	     "TLS: the system's authorities", "default paths");
+}
+
+/* A file may have the chain of the certificate, which takes memory, too. */
+Test(failing, a_chain_is_presented)
+{
+	char text[16384] = "";
+	const char *parts[] = { certs_path("client.pem"),
+				certs_path("ca.pem") };
+	struct dlki_tls_options o = { .ca = certs_path("ca.pem"),
+				      .key = certs_path("client.key") };
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fopen(parts[i], "r");
+		size_t n = strlen(text);
+
+		text[n + fread(text + n, 1, 8000, f)] = '\0';
+		fclose(f);
+	}
+	o.cert = certs_file("chain.pem", text, 0600);
+	client_open(&o, &(struct peer_options){ .client_ca = "ca" });
+	cr_assert_eq(client_meets("localhost"), 0, "%s", client.err.text);
+	cr_assert_eq(sk_X509_num(SSL_get_peer_cert_chain(client.peer.ssl)), 1,
+		     "the authority");
 }
 
 /* ---- A session ----------------------------------------------------------- */

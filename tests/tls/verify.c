@@ -86,6 +86,16 @@ Test(verify, many_names_are_counted)
 		"the certificate is for 'a', 'b', 'c' and 2 more, not 'x'");
 }
 
+Test(verify, a_name_of_another_kind_is_not_shown)
+{
+	serve("ca", "URI:https://a.example,DNS:b,IP:10.0.0.1", 0, 0, NULL);
+	refused("x", DLOCK_EDENIED,
+		"the certificate is for 'b', 10.0.0.1, not 'x'");
+	client_close();
+	serve("ca", "email:x@example", 0, 0, NULL);
+	refused("x", DLOCK_EDENIED, "the certificate has no subjectAltName");
+}
+
 Test(verify, long_names_leave_room_for_the_cure)
 {
 	char san[1000] = "DNS:", name[250];
@@ -174,6 +184,18 @@ Test(verify, an_authority_has_its_days)
 	serve("old", "DNS:localhost", 0, 0,
 	      &(struct dlki_tls_options){ .ca = certs_path("old.pem") });
 	refused("localhost", DLOCK_EDENIED, "certificate");
+}
+
+Test(verify, an_authority_that_expired_is_told_from_a_server_that_did)
+{
+	certs_make(&(struct cert_spec){ .name = "old",
+					.is_authority = 1,
+					.from_days = -20,
+					.to_days = -10 });
+	serve("old", "DNS:localhost", 0, 0,
+	      &(struct dlki_tls_options){ .ca = certs_path("old.pem") });
+	refused("localhost", DLOCK_EDENIED,
+		"the certificate of an authority expired on 20");
 }
 
 Test(verify, a_client_is_no_authority)
