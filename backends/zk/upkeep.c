@@ -11,7 +11,6 @@
 #include <dlock/backend_net.h>
 
 #define RETRY_NS (200 * DLK_MS)
-#define SWEEP_NS (1000 * DLK_MS)
 
 /* ---- The job ------------------------------------------------------------- */
 
@@ -42,17 +41,18 @@ static void begin_session(struct zk_session *s)
 	s->upkeep.retry_at = dlk_now() + RETRY_NS;
 }
 
+/* The job leaves a silent server in time.  On a slow way, two answers come
+ * before the deletion of the node of an unanswered request. */
 static void sweep_orphans(struct zk_session *s)
 {
 	struct zk_orphan orphan;
-	dlk_time most = SWEEP_NS;
+	dlk_time until = dlk_now() + s->hosts.patience_ns;
 
+	if (until > dlki_zk_move_due(s))
+		until = dlki_zk_move_due(s);
 	/* A copy: a release may succeed meanwhile. */
 	dlki_zk_orphan_set(&orphan, &s->orphans.first->ticket);
-	/* The job has to leave a silent server. */
-	if (most > s->hosts.patience_ns / 2)
-		most = s->hosts.patience_ns / 2;
-	if (dlki_zk_node_delete(s, &orphan.ticket, dlk_now() + most, NULL) == 0)
+	if (dlki_zk_node_delete(s, &orphan.ticket, until, NULL) == 0)
 		dlki_zk_orphans_remove(s, orphan.owner);
 	else
 		dlki_zk_orphans_pause(s);

@@ -55,13 +55,16 @@ static int draw_reports(struct sim_zk_weather *w, struct sim_chance *chance)
 	return 1;
 }
 
-/* A lease rests on four round trips, each of a sixteenth of the ttl at most. */
-static void draw_slow(struct sim_zk_weather *w, const struct sim_chance *chance)
+/* A lease rests on four round trips, each of a sixteenth of the ttl at most.
+ * Beside faults a slow way is rare. */
+static void draw_slow(struct sim_zk_weather *w, const struct sim_chance *chance,
+		      int faults)
 {
 	struct sim_chance slow;
 
 	sim_chance_begin(&slow, chance->state ^ 0x736c6f7700000000);
-	if (w->followers > 0 && sim_draw(&slow, "slow", 2) == 0) {
+	if (w->followers > 0 && sim_draw(&slow, "slow", 2) == 0 &&
+	    (!faults || sim_draw(&slow, "rare", 5) == 0)) {
 		w->ttl_ms = 2000;
 		w->least_us = 59 * 1000;
 		w->holds_long = 1;
@@ -99,8 +102,7 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 		faults |= draw_elections(w, elections, faults);
 	if (!faults)
 		faults = draw_reports(w, reports);
-	if (!faults)
-		draw_slow(w, chance);
+	draw_slow(w, chance, faults);
 	set_uri(w);
 	return faults;
 }
