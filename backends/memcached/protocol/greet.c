@@ -154,6 +154,8 @@ static void go_up(struct memc_store *s, const struct memc_job *job)
 	s->run.epoch = s->epoch;
 	memcpy(s->identity, identity, sizeof(s->identity));
 	memcpy(s->witness, witness, sizeof(s->witness));
+	if (s->home_born_s != s->run.born_s)
+		s->home_age = s->other_age;
 	s->home_born_s = s->run.born_s;
 	s->home_pid = job->stats.pid;
 }

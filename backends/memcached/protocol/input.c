@@ -51,6 +51,15 @@ static int leave_run(struct memc_store *s, struct dlk_error *err)
 
 /* ---- A request's answer, in its order ------------------------------------ */
 
+/* A server that the engine is going to refuse leaves the evidence of home's
+ * clock alone: home may have been stopped meanwhile. */
+static struct memc_age *age_of(struct memc_store *s,
+			       const struct memc_stats *st)
+{
+	return st->time_s - st->uptime_s == s->home_born_s ? &s->home_age :
+							     &s->other_age;
+}
+
 static int take_stats(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op, const char *line,
 		      struct dlk_error *err)
@@ -71,8 +80,8 @@ static int take_stats(struct memc_store *s, struct memc_job *job,
 			       end_front(op, err);
 	}
 	(void)dlki_front(s->link, &front);
-	if (dlki_memc_run_told(&s->run, &s->age, &job->stats, front.since,
-			       s->now) != 0)
+	if (dlki_memc_run_told(&s->run, age_of(s, &job->stats), &job->stats,
+			       front.since, s->now) != 0)
 		return leave_run(s, err);
 	return 0;
 }

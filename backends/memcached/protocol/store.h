@@ -65,7 +65,8 @@ struct memc_store {
 	struct memc_reading reading;
 
 	/* The server, over all connections. */
-	struct memc_age age;
+	struct memc_age home_age;  /* of the run at home ... */
+	struct memc_age other_age; /* ... and of the latest other run */
 	uint64_t epoch;
 	char identity[MEMC_IDENTITY]; /* home's, or "" */
 	uint64_t home_born_s, home_pid;
