@@ -20,6 +20,8 @@ static dlock_hold *take(struct sim_use *u, dlock_hold *beside)
 	int rc;
 
 	u->opts.timeout_ms = timeout_ms;
+	if (!beside && u->opts.max_hold_ms > 0) /* time to take both members */
+		u->opts.max_hold_ms += sim_options_least_ms(u->by);
 	sim_sched_tell("caller %d asks for %s of %p, for %d ms", u->owner, what,
 		       (void *)u->name, (int)timeout_ms);
 	u->by->waits = timeout_ms < 0;
