@@ -94,7 +94,7 @@ static int is_paused(const struct dlki_async *r)
 	return r->state == DLKI_ASYNC_PARKED && r->whole && !r->asleep;
 }
 
-/* The call leaves its queue, and waits for no time. */
+/* Take the call out of the queue, and let it wait for no time. */
 static void leave_queue(struct dlki_async *r)
 {
 	if (r->state == DLKI_ASYNC_READY || is_paused(r))

@@ -144,9 +144,9 @@ static void overtake(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, gate_answered);
 }
 
-/* May the upgrade take the gate from this writer?  The writer has stored the
- * item again to look for readers.  By the first form of the item the writer may
- * have the lock, if the server has evicted the mark. */
+/* May the upgrade take the gate from this writer?  Only from a writer that has
+ * stored the item again, to look for readers.  By the first form of the item a
+ * writer may have the lock, if the server has evicted the mark. */
 static int may_overtake(struct memc_job *job, const struct dlki_op *op,
 			const struct memc_op *gate)
 {
