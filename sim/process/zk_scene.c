@@ -19,6 +19,8 @@ static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 	t->holds_long = weather.holds_long;
 	t->crowded = weather.report_rate > 0;
 	t->slow = weather.least_us > 0;
+	if (t->slow) /* a lease would hardly ever outlast the stalls */
+		t->sched.stall_rate = 0;
 	t->ask_ms = t->slow ? 5000 : 2500;
 	t->late_ms = 100;
 	t->ports = weather.apart ? SIM_ZK_PORTS : 0;
