@@ -338,6 +338,17 @@ int dlki_file_entry_signal(const struct file_session *s, const char *file,
 	return 0;
 }
 
+int dlki_file_stands(int dir, const char *path, dev_t dev, ino_t ino)
+{
+	struct stat st;
+
+	/* For a moment after the notice of a removal, the path can still lead
+	 * to the file, but with no links. */
+	if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return st.st_nlink > 0 && st.st_dev == dev && st.st_ino == ino;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+}
+
 char *dlki_file_entry_name(const struct file_session *s, const char *key,
 			   const char *tail)
 {

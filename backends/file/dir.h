@@ -37,6 +37,10 @@ int dlki_file_entry_read(const struct file_session *s, const char *file);
 int dlki_file_entry_signal(const struct file_session *s, const char *file,
 			   int mode);
 
+/* Is the file at `path`, as seen from `dir`, the file of these numbers?  1, 0,
+ * or -1 and errno. */
+int dlki_file_stands(int dir, const char *path, dev_t dev, ino_t ino);
+
 /* Return the name of the key's file, with `tail` appended; allocated. */
 char *dlki_file_entry_name(const struct file_session *s, const char *key,
 			   const char *tail);

@@ -103,14 +103,7 @@ void dlki_file_fd_return(struct file_name *n, int fd)
 
 int dlki_file_name_stands(const struct file_name *n)
 {
-	struct stat st;
-
-	/* For a moment after the notice of a removal, the path can still lead
-	 * to the file, but with no links. */
-	if (fstatat(AT_FDCWD, n->path, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return st.st_nlink > 0 && st.st_dev == n->dev &&
-		       st.st_ino == n->ino;
-	return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+	return dlki_file_stands(AT_FDCWD, n->path, n->dev, n->ino);
 }
 
 void dlki_file_name_stale(struct file_name *n)

@@ -52,11 +52,12 @@ static int store_limit(int fd, const char *file,
 	return 0;
 }
 
-/* Resize.  Closing a description that may write notifies the waiters: see
- * notify.h. */
-static int resize_file(struct file_session *s, const char *file,
-		       const struct dlk_request *request, dlk_time deadline,
-		       struct dlk_error *err)
+/* Resize, and see last of all that the file still stands.  1: another client
+ * has replaced or removed the file.  Closing a description that may write
+ * notifies the waiters: see notify.h. */
+static int try_resize(struct file_session *s, const char *file,
+		      const struct dlk_request *request, dlk_time deadline,
+		      struct dlk_error *err)
 {
 	struct stat st;
 	int fd, rc;
@@ -70,7 +71,22 @@ static int resize_file(struct file_session *s, const char *file,
 	rc = lock_seal(fd, file, deadline, err);
 	if (rc == 0)
 		rc = store_limit(fd, file, request, err);
+	if ((rc == 0 || rc == DLOCK_EINVAL) &&
+	    dlki_file_stands(s->dirfd, file, st.st_dev, st.st_ino) == 0)
+		rc = 1;
 	dlki_file_fds_close(fd);
+	return rc;
+}
+
+static int resize_file(struct file_session *s, const char *file,
+		       const struct dlk_request *request, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	int rc;
+
+	do
+		rc = try_resize(s, file, request, deadline, err);
+	while (rc > 0);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backends/file/bytes.h"
+#include "backends/file/dir.h"
 #include "backends/file/file.h"
 #include "backends/file/floor.h"
 #include "backends/file/name.h"
@@ -32,20 +33,12 @@ static uint64_t removable(const struct file_name *n)
 	return st.last;
 }
 
-static int at_its_path(const struct file_name *n)
-{
-	struct stat is, there;
-
-	return fstat(n->inode_fd, &is) == 0 && lstat(n->path, &there) == 0 &&
-	       is.st_dev == there.st_dev && is.st_ino == there.st_ino;
-}
-
 /* Remove the file; the floor and all bytes are locked. */
 static void remove_file(const struct file_name *n, int floor)
 {
 	uint64_t last = removable(n);
 
-	if (last && at_its_path(n) &&
+	if (last && dlki_file_stands(AT_FDCWD, n->path, n->dev, n->ino) == 1 &&
 	    dlki_file_floor_raise(n->session, floor, last) == 0)
 		(void)unlink(n->path);
 }

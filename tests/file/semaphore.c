@@ -39,6 +39,32 @@ CASE(file_semaphore, counts_permits_without_a_record)
 	CHECK_INT(n.held, ==, 60);
 }
 
+static dlock_lock *breaker;
+
+static void break_and_take(void)
+{
+	before_pwrite = NULL;
+	CHECK_OK(dlock_break(breaker, patience_ms()));
+	take(breaker, patience_ms());
+}
+
+CASE(file_semaphore, a_break_beside_a_resize_keeps_the_number)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 2);
+
+	breaker = semaphore(store_open(s->dir, NULL), "x", 2);
+	take(l, FOREVER);
+	before_pwrite = break_and_take;
+	CHECK_OK(dlock_semaphore_resize(l, 5, patience_ms()));
+	CHECK(!before_pwrite);
+	CHECK_OK(dlock_semaphore_permits(breaker, &n, patience_ms()));
+	CHECK_INT(n.limit, ==, 5);
+	CHECK_INT(n.held, ==, 1);
+}
+
 CASE(file_semaphore, two_thousand_million_permits)
 {
 	struct scene *s = scene();

@@ -22,13 +22,15 @@ atomic_int deaf_watches, torn_pread;
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s, fsyncs, fdatasyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
-void (*before_rename)(void);
+void (*before_rename)(void), (*before_pwrite)(void);
 
 /* Replaces libc's function for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 {
 	int most = short_pwrite;
 
+	if (before_pwrite)
+		before_pwrite();
 	if (fail_pwrite) {
 		errno = fail_pwrite;
 		return -1;

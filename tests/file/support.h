@@ -81,6 +81,8 @@ extern atomic_int short_pwrite;
 extern atomic_int torn_pread;
 /* Calls of fsync(), fdatasync() and inotify_init1(). */
 extern atomic_int fsyncs, fdatasyncs, inotify_inits;
+/* called by pwrite() */
+extern void (*before_pwrite)(void);
 /* called by unlink() */
 extern void (*before_unlink)(void), (*after_unlink)(void);
 /* called by renameat(), as a break does */
