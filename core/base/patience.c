@@ -6,7 +6,6 @@
 #include "core/base/clock.h"
 
 #define SLICE_MIN_NS (10 * DLK_MS)
-#define EACH_NS (DLK_MS / 10) /* 10,000 looks a second, whatever the crowd */
 
 static _Thread_local struct dlki_patience *mine;
 
@@ -63,7 +62,7 @@ dlk_time dlk_deadline(dlk_time deadline)
 	return end < deadline ? end : deadline;
 }
 
-dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd)
+dlk_time dlk_wait_slice(dlk_time deadline)
 {
 	dlk_time ns, next;
 
@@ -73,8 +72,6 @@ dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd)
 	ns = mine->ask_ms * DLK_MS / 2;
 	if (ns < SLICE_MIN_NS)
 		ns = SLICE_MIN_NS;
-	if (ns < (dlk_time)crowd * EACH_NS)
-		ns = (dlk_time)crowd * EACH_NS;
 	next = dlk_now() + ns;
 	return next < deadline ? next : deadline;
 }

@@ -153,34 +153,25 @@ static dlk_time worth_until(const struct name *name, dlk_time deadline)
 
 /* Does the thread have an answer by `until`? */
 static int await_answer(struct names *all, const struct name *name,
-			const dlk_flag *stop, dlk_time until)
+			dlk_time until)
 {
 	uint64_t before = name->answers;
-	dlk_time now;
 
-	for (now = dlk_now();
-	     name->answers == before && now < dlk_deadline(until) &&
-	     !(stop && atomic_load(stop));
-	     now = dlk_now()) {
-		dlk_time slice = dlk_wait_slice(until, 1);
-
-		if (stop && slice > now + DLKI_STOP_SLICE_NS)
-			slice = now + DLKI_STOP_SLICE_NS;
-		dlk_cond_wait(&all->base.changed, &all->base.mu, slice);
-	}
+	while (name->answers == before && dlk_now() < dlk_deadline(until))
+		dlk_cond_wait(&all->base.changed, &all->base.mu,
+			      dlk_wait_slice(until));
 	return name->answers != before;
 }
 
 static int resolve_by_thread(struct names *all, struct name *name,
-			     struct dlki_answer *out, const dlk_flag *stop,
-			     dlk_time deadline, struct dlk_error *err)
+			     struct dlki_answer *out, dlk_time deadline,
+			     struct dlk_error *err)
 {
 	int rc = dlki_names_look_up(all, name);
 	int answered = 0;
 
 	if (rc == 0)
-		answered = await_answer(all, name, stop,
-					worth_until(name, deadline));
+		answered = await_answer(all, name, worth_until(name, deadline));
 	if (answered && !(dlki_answer_is_away(name->last.rc) && name->good)) {
 		*out = name->last;
 	} else if (name->good) {
@@ -198,8 +189,7 @@ static int resolve_by_thread(struct names *all, struct name *name,
 }
 
 int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
-		   const dlk_flag *stop, dlk_time deadline,
-		   struct dlk_error *err)
+		   dlk_time deadline, struct dlk_error *err)
 {
 	struct names *all = dlki_names_here();
 	struct name *name;
@@ -211,7 +201,7 @@ int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 	name = dlki_names_find_or_add(all, host, port);
 	if (name) {
 		name->refs++;
-		rc = resolve_by_thread(all, name, out, stop, deadline, err);
+		rc = resolve_by_thread(all, name, out, deadline, err);
 		name->refs--;
 		dlki_names_forget(all);
 	} else {

@@ -60,7 +60,6 @@ void dlki_names_forget(struct names *all);
  * answer, or if none came by the deadline, the last good answer.  0, or an
  * error code if there is neither. */
 int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
-		   const dlk_flag *stop, dlk_time deadline,
-		   struct dlk_error *err);
+		   dlk_time deadline, struct dlk_error *err);
 
 #endif

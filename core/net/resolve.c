@@ -13,7 +13,7 @@ void dlki_resolve_free(struct addrinfo *list)
 }
 
 int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
-		 const dlk_flag *stop, dlk_time deadline, struct dlk_error *err)
+		 dlk_time deadline, struct dlk_error *err)
 {
 	struct dlki_answer a;
 	char text[6];
@@ -22,7 +22,7 @@ int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
 	snprintf(text, sizeof(text), "%u", (unsigned int)port);
 	a = dlki_answer_get(host, text, AI_NUMERICHOST);
 	if (a.rc == EAI_NONAME) {
-		rc = dlki_names_ask(&a, host, text, stop, deadline, err);
+		rc = dlki_names_ask(&a, host, text, deadline, err);
 		if (rc != 0)
 			return rc;
 	}

@@ -14,9 +14,6 @@
 
 struct addrinfo;
 
-/* How often a wait checks its `stop` flag. */
-#define DLKI_STOP_SLICE_NS INT64_C(20000000)
-
 /* A client begins to need names, and is done with them.  The end of the last
  * client forgets all answers. */
 void dlki_resolve_begin(void);
@@ -27,15 +24,12 @@ void dlki_resolve_end(void);
  * dlki_resolve_free(), not freeaddrinfo().  `host` is a name or an address; an
  * IPv6 address may have a scope.  An address needs no look-up.
  *
- * `stop` may be NULL; once it is set, the deadline has come.
- *
  * EUNREACHABLE names the host: there is no such host, or the resolver could not
  * tell.  ENOMEM, EEXHAUSTED, ESYSTEM: this process or host is short of a
  * resource.
  */
 int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
-		 const dlk_flag *stop, dlk_time deadline,
-		 struct dlk_error *err);
+		 dlk_time deadline, struct dlk_error *err);
 void dlki_resolve_free(struct addrinfo *list);
 
 #endif

@@ -13,9 +13,8 @@
  *  2. A function that takes `err`, which must not be NULL, fills it in and
  *     returns a DLOCK_E code or NULL for failure; else 0 or the new object.
  *  3. EUNREACHABLE means that the next try may succeed: the peer refused, reset
- *     or closed the connection, or was late.  EDENIED: the caller may not use
- *     this unix socket.  ENOMEM, EEXHAUSTED and ESYSTEM: this process or this
- *     host lacks memory or another resource.
+ *     or closed the connection, or was late.  ENOMEM, EEXHAUSTED and ESYSTEM:
+ *     this process or this host lacks memory or another resource.
  *  4. No call raises SIGPIPE.  Descriptors are close-on-exec.
  *  5. A forked child must not touch sockets and conditions that the parent
  *     made.  The child may make its own.
@@ -26,40 +25,32 @@
 #define DLOCK_BACKEND_NET_H
 
 #include <dlock/backend.h>
-#include <sys/socket.h>
 
 #ifdef __cplusplus
-#include <atomic>
-typedef std::atomic<int> dlk_flag;
 extern "C" {
-#else
-#include <stdatomic.h>
-typedef atomic_int dlk_flag; /* 0, or set, by any thread */
 #endif
 
 /* ---- Sockets ------------------------------------------------------------- */
 
 /*
- * A stream socket under a deadline.  The time-outs of client libraries begin
- * again at each poll, so a peer that sends a byte a second holds the caller for
- * ever; these calls end by their deadline.
+ * A connection by TCP under a deadline.  The time-outs of client libraries
+ * begin again at each poll, so a peer that sends a byte a second holds the
+ * caller for ever; these calls end by their deadline.
  *
- * A single thread uses a socket at a time, except for dlk_net_hang_up().  After
- * a failure the only thing to do with it is dlk_net_close().
+ * A single thread uses a socket at a time.  After a failure the only thing to
+ * do with it is dlk_net_close().
  *
  * `fd` does not change while the socket is connected; other threads may poll
- * it.  Set `stop` before connecting, or leave it NULL.
+ * it.
  */
 struct dlk_net {
-	int fd;               /* -1: closed */
-	const dlk_flag *stop; /* borrowed.  Once set, every wait here ends
-			       * within 20 ms, as if the deadline had come */
-	int refused_by;       /* out: errno of the connect() that failed; 0 */
-	char peer[168];       /* out: for messages: "redis.example:6379",
-			       * "[::1]:6379" or the path */
+	int fd;         /* -1: closed */
+	int refused_by; /* out: errno of the connect() that failed; 0 */
+	char peer[168]; /* out: for messages: "redis.example:6379" or
+			 * "[::1]:6379" */
 };
 
-#define DLK_NET_INIT { -1, NULL, 0, "" }
+#define DLK_NET_INIT { -1, 0, "" }
 
 /*
  * Connect to a host by TCP, with TCP_NODELAY and keep-alive.  `host` is a name
@@ -69,16 +60,6 @@ struct dlk_net {
  */
 DLOCK_API int dlk_net_tcp(struct dlk_net *n, const char *host, uint16_t port,
 			  dlk_time deadline, struct dlk_error *err);
-
-/* Connect to a unix socket.  EINVAL: the path is empty or does not fit. */
-DLOCK_API int dlk_net_unix(struct dlk_net *n, const char *path,
-			   dlk_time deadline, struct dlk_error *err);
-
-/* Connect to this address of TCP or of a unix socket.  The caller has set
- * n->peer. */
-DLOCK_API int dlk_net_connect(struct dlk_net *n, const struct sockaddr *addr,
-			      socklen_t len, dlk_time deadline,
-			      struct dlk_error *err);
 
 /* Send all of `data`: one system call if the kernel's buffers have room. */
 DLOCK_API int dlk_net_send(struct dlk_net *n, const void *data, size_t len,
@@ -94,21 +75,8 @@ DLOCK_API int dlk_net_recv(struct dlk_net *n, void *data, size_t size,
  * between two requests; else 0.  One system call, which does not block. */
 DLOCK_API int dlk_net_quiet(const struct dlk_net *n);
 
-/*
- * Make the thread that sends or receives here, now or later, fail at once; only
- * data that came before can still be received.  May be called from any thread.
- * The descriptor stays open, so that no other file can get its number: the
- * owner of the socket calls dlk_net_close(), and must make sure, by a lock or
- * by joining the others, that no thread hangs up after that.
- */
-DLOCK_API void dlk_net_hang_up(const struct dlk_net *n);
-
 /* Idempotent. */
 DLOCK_API void dlk_net_close(struct dlk_net *n);
-
-/* An address as text: "127.0.0.1:6379", "[::1]:6379". */
-DLOCK_API void dlk_net_text(const struct sockaddr *addr, socklen_t len,
-			    char out[80]);
 
 /* ---- Waiting, random bytes, text ----------------------------------------- */
 
@@ -125,10 +93,9 @@ DLOCK_API void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
 /*
  * Until when to sleep, in a call of the backend, before looking at
  * dlk_deadline() again: at most until `deadline`.  A cancelled caller cannot
- * signal a condition unknown to it.  `crowd` says how many threads wait like
- * this: the more, the longer they sleep.
+ * signal a condition unknown to it.
  */
-DLOCK_API dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd);
+DLOCK_API dlk_time dlk_wait_slice(dlk_time deadline);
 
 /* Fill all of `out` with random bytes of the kernel's; 0 or ESYSTEM.  Changes
  * errno. */

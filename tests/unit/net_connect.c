@@ -9,11 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/census.h"
-#include "support/temp.h"
 #include "support/wait.h"
 #include "unit/peer.h"
 
@@ -43,7 +41,6 @@ static void check_talks(struct dlk_net *n, int fd)
 	CHECK_INT(got, ==, 5);
 	CHECK(memcmp(text, "pong!", 5) == 0);
 	CHECK_INT(fcntl(n->fd, F_GETFD) & FD_CLOEXEC, ==, FD_CLOEXEC);
-	CHECK_INT(fcntl(n->fd, F_GETFL) & O_NONBLOCK, ==, 0);
 }
 
 Test(net_connect, tcp)
@@ -84,66 +81,6 @@ Test(net_connect, ipv6)
 	dlk_net_close(&n);
 	close(fd);
 	close(listener);
-}
-
-Test(net_connect, unix)
-{
-	struct dlk_net n = DLK_NET_INIT;
-	int fd = peer_unix(&n);
-
-	check_talks(&n, fd);
-	CHECK_TEXT(n.peer, "/s");
-	dlk_net_close(&n);
-	close(fd);
-}
-
-Test(net_connect, who_can_name_any_unix_socket)
-{
-	struct dlk_net n = DLK_NET_INIT;
-	struct dlk_error err = { 0 };
-	char path[109];
-
-	memset(path, 'p', sizeof(path));
-	path[0] = '/';
-	path[108] = '\0';
-	CHECK_INT(dlk_net_unix(&n, path, peer_deadline(1000), &err), ==,
-		  DLOCK_EINVAL);
-	CHECK_TEXT(err.text, path);
-	CHECK_TEXT(err.text, "107");
-	path[107] = '\0';
-	CHECK_INT(dlk_net_unix(&n, path, peer_deadline(1000), &err), ==,
-		  DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, path);
-	CHECK_INT(n.fd, ==, -1);
-	CHECK_INT(dlk_net_unix(&n, "", peer_deadline(1000), &err), ==,
-		  DLOCK_EINVAL);
-}
-
-Test(net_connect, a_unix_socket_of_others_is_denied)
-{
-	struct dlk_net n = DLK_NET_INIT;
-	struct dlk_error err = { 0 };
-	char dir[PATH_MAX], path[PATH_MAX + 8];
-	int listener, rc;
-
-	CHECK(temp_make(dir) == 0);
-	snprintf(path, sizeof(path), "%s/s", dir);
-	listener = peer_listen_unix(path, 1);
-	CHECK(chmod(path, 0) == 0);
-	/* Root may do anything, so the case goes on as user "nobody". */
-	if (geteuid() == 0) {
-		CHECK(chdir(dir) == 0);
-		strcpy(path, "s");
-		CHECK(chmod(dir, 0755) == 0);
-		CHECK(seteuid(65534) == 0);
-	}
-	rc = dlk_net_unix(&n, path, peer_deadline(1000), &err);
-	CHECK_INT(rc, ==, DLOCK_EDENIED);
-	CHECK_TEXT(err.text, path);
-	if (getuid() == 0)
-		CHECK(seteuid(0) == 0);
-	close(listener);
-	temp_remove(dir);
 }
 
 static int64_t refused(const char *host)
@@ -237,49 +174,6 @@ Test(net_connect, silence_has_its_deadline_and_each_address_its_part)
 			close(fds[i]);
 	}
 	close(good);
-}
-
-static int64_t queue_late(const char *path)
-{
-	struct dlk_net n = DLK_NET_INIT;
-	struct dlk_error err = { 0 };
-	int64_t start = now_ms();
-
-	CHECK_INT(dlk_net_unix(&n, path, peer_deadline(100), &err), ==,
-		  DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, "not connected in time");
-	CHECK_INT(now_ms() - start, >=, 99);
-	return now_ms() - start;
-}
-
-static void *accept_soon(void *arg)
-{
-	nap_ms(20);
-	close(peer_accept(*(int *)arg));
-	return NULL;
-}
-
-Test(net_connect, a_full_queue_of_a_unix_socket_is_waited_for)
-{
-	struct dlk_net first = DLK_NET_INIT, n = DLK_NET_INIT;
-	struct dlk_error err = { 0 };
-	char dir[PATH_MAX], path[PATH_MAX + 8];
-	pthread_t thread;
-	int listener;
-
-	CHECK(temp_make(dir) == 0);
-	snprintf(path, sizeof(path), "%s/s", dir);
-	listener = peer_listen_unix(path, 0);
-	CHECK_INT(dlk_net_unix(&first, path, peer_deadline(1000), &err), ==, 0);
-	CHECK_WITHIN(queue_late(path), 100 + slack_ms());
-	CHECK(pthread_create(&thread, NULL, accept_soon, &listener) == 0);
-	if (dlk_net_unix(&n, path, peer_deadline(patience_ms()), &err) != 0)
-		FAIL("%s", err.text);
-	pthread_join(thread, NULL);
-	dlk_net_close(&n);
-	dlk_net_close(&first);
-	close(listener);
-	temp_remove(dir);
 }
 
 /* So many tries use each port that the kernel gives to clients. */

@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/tcp.h"
 #include "support/census.h"
 #include "support/fault.h"
-#include "support/temp.h"
 #include "support/wait.h"
 #include "unit/peer.h"
 
@@ -28,7 +26,7 @@ struct fault {
 };
 
 /* Connects under the fault, and to the end without. */
-static void connects(const struct fault *f, const char *path, uint16_t port)
+static void connects(const struct fault *f, uint16_t port)
 {
 	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
@@ -36,8 +34,7 @@ static void connects(const struct fault *f, const char *path, uint16_t port)
 	int rc;
 
 	fault_in(f->call, f->n, f->errnum);
-	rc = path ? dlk_net_unix(&n, path, end, &err) :
-		    dlk_net_tcp(&n, "127.0.0.1", port, end, &err);
+	rc = dlk_net_tcp(&n, "127.0.0.1", port, end, &err);
 	CHECK(fault_came());
 	if (rc != f->code)
 		FAIL("%s: %d: %s", f->call, rc, err.text);
@@ -63,7 +60,6 @@ Test(net_fault, a_connect_tells_of_tcp)
 		{ "connect", 1, EINTR, 0 },
 		{ "getsockopt", 1, ENOBUFS, DLOCK_ENOMEM },
 		{ "setsockopt", 1, ENOMEM, 0 }, /* it only tunes */
-		{ "fcntl", 1, EBADF, DLOCK_ESYSTEM },
 	};
 	struct census before;
 	uint16_t port = 0;
@@ -72,31 +68,9 @@ Test(net_fault, a_connect_tells_of_tcp)
 	census_take(&before);
 	listener = peer_listen("127.0.0.1", &port, 16);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		connects(&faults[i], NULL, port);
+		connects(&faults[i], port);
 	close(listener);
 	census_same(&before);
-}
-
-Test(net_fault, a_connect_tells_of_a_unix_socket)
-{
-	static const struct fault faults[] = {
-		{ "connect", 1, EPERM, DLOCK_EDENIED },
-		{ "connect", 1, ECONNRESET, DLOCK_EUNREACHABLE },
-		{ "connect", 1, EINTR, 0 },
-		{ "connect", 1, EAGAIN, 0 },
-		{ "setsockopt", 1, ENOMEM, DLOCK_ENOMEM },
-		{ "fcntl", 1, EBADF, DLOCK_ESYSTEM },
-	};
-	char dir[PATH_MAX], path[PATH_MAX + 8];
-	int listener;
-
-	CHECK(temp_make(dir) == 0);
-	snprintf(path, sizeof(path), "%s/s", dir);
-	listener = peer_listen_unix(path, 16);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		connects(&faults[i], path, 0);
-	close(listener);
-	temp_remove(dir);
 }
 
 Test(net_fault, a_name_without_a_host_is_not_connected_to)
@@ -177,60 +151,6 @@ Test(net_fault, a_failure_of_the_system_is_not_the_peers)
 	close(fd);
 }
 
-/* ---- A flag that ends the waits ------------------------------------------ */
-
-Test(net_fault, a_stop_ends_every_wait)
-{
-	dlk_flag stop = 0;
-	struct dlk_net n = DLK_NET_INIT;
-	struct dlk_error err = { 0 };
-	uint16_t port = 0;
-	char byte;
-	size_t got;
-	int fd;
-
-	n.stop = &stop;
-	fd = peer_tcp(&n);
-	CHECK_INT(says(&n, &err), ==, 0);
-	CHECK_INT(dlk_net_recv(&n, &byte, 1, &got, peer_deadline(50), &err), ==,
-		  DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, "no answer in time");
-	atomic_store(&stop, 1);
-	CHECK_INT(hears(&n, &err), ==, DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, "no answer in time");
-	CHECK_INT(says(&n, &err), ==, DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, "not sent in time");
-	dlk_net_close(&n);
-	close(fd);
-	close(peer_listen("127.0.0.1", &port, 1));
-	CHECK_INT(dlk_net_tcp(&n, "slow.test", port,
-			      peer_deadline(patience_ms()), &err),
-		  ==, DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, "not resolved in time");
-	peer_resolver_goes_on();
-}
-
-/* ---- Addresses ----------------------------------------------------------- */
-
-Test(net_fault, an_address_is_shown)
-{
-	const struct sockaddr_in v4 = { .sin_family = AF_INET,
-					.sin_port = htons(6379),
-					.sin_addr.s_addr = htonl(0x7f000001) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(2181) };
-	const struct sockaddr none = { .sa_family = AF_UNSPEC };
-	char text[80];
-
-	dlk_net_text((const struct sockaddr *)&v4, sizeof(v4), text);
-	CHECK(strcmp(text, "127.0.0.1:6379") == 0);
-	v6.sin6_addr = in6addr_loopback;
-	dlk_net_text((const struct sockaddr *)&v6, sizeof(v6), text);
-	CHECK(strcmp(text, "[::1]:2181") == 0);
-	dlk_net_text(&none, sizeof(none), text);
-	CHECK(strcmp(text, "an unknown address") == 0);
-}
-
 /* A connect to a port of this host may meet itself. */
 Test(net_fault, an_echo_is_the_own_address)
 {
@@ -238,7 +158,7 @@ Test(net_fault, an_echo_is_the_own_address)
 	socklen_t len = sizeof(to);
 	struct dlk_net n = DLK_NET_INIT;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int other;
+	int other, pair[2];
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	CHECK(bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
@@ -252,8 +172,8 @@ Test(net_fault, an_echo_is_the_own_address)
 	CHECK(!dlki_tcp_is_echo(n.fd));
 	dlk_net_close(&n);
 	close(other);
-	other = peer_unix(&n);
-	CHECK(!dlki_tcp_is_echo(n.fd));
-	dlk_net_close(&n);
-	close(other);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+	CHECK(!dlki_tcp_is_echo(pair[0]));
+	close(pair[0]);
+	close(pair[1]);
 }

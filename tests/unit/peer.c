@@ -8,11 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "support/temp.h"
 #include "support/wait.h"
 
 static atomic_int go_on, names;
@@ -48,18 +46,6 @@ int peer_listen(const char *host, uint16_t *port, int backlog)
 	return fd;
 }
 
-int peer_listen_unix(const char *path, int backlog)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	CHECK_INT(strlen(path), <, sizeof(addr.sun_path));
-	memcpy(addr.sun_path, path, strlen(path));
-	CHECK(bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0);
-	CHECK(listen(fd, backlog) == 0);
-	return fd;
-}
-
 int peer_accept(int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -88,23 +74,6 @@ int peer_tcp(struct dlk_net *n)
 		FAIL("%s", err.text);
 	fd = peer_accept(listener);
 	close(listener);
-	return fd;
-}
-
-int peer_unix(struct dlk_net *n)
-{
-	struct dlk_error err = { 0 };
-	char dir[PATH_MAX], path[PATH_MAX + 8];
-	int listener, fd;
-
-	CHECK(temp_make(dir) == 0);
-	snprintf(path, sizeof(path), "%s/s", dir);
-	listener = peer_listen_unix(path, 1);
-	if (dlk_net_unix(n, path, peer_deadline(patience_ms()), &err) != 0)
-		FAIL("%s", err.text);
-	fd = peer_accept(listener);
-	close(listener);
-	temp_remove(dir);
 	return fd;
 }
 

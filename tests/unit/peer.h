@@ -21,14 +21,12 @@
 /* Listens at a numeric address, and sets *port, if 0, to the port in use.
  * Returns -1 if this machine has no such address. */
 int peer_listen(const char *host, uint16_t *port, int backlog);
-int peer_listen_unix(const char *path, int backlog);
 
 int peer_accept(int listener);
 void peer_reset(int fd); /* closes, and the other end sees a reset */
 
 /* Connects to a peer of our own; returns the peer's descriptor. */
 int peer_tcp(struct dlk_net *n);
-int peer_unix(struct dlk_net *n);
 
 dlk_time peer_deadline(int64_t ms); /* `ms` from now */
 

@@ -19,7 +19,7 @@ static int resolve(struct addrinfo **out, const char *host, int64_t ms,
 {
 	memset(err, 0, sizeof(*err));
 	*out = NULL;
-	return dlki_resolve(out, host, 6379, NULL, peer_deadline(ms), err);
+	return dlki_resolve(out, host, 6379, peer_deadline(ms), err);
 }
 
 Test(resolve, an_address_needs_no_resolver)
@@ -112,29 +112,6 @@ static int64_t late(void)
 	CHECK_INT(took, >=, 49);
 	CHECK_TEXT(err.text, "slow.test: the name was not resolved in time");
 	return took;
-}
-
-static int64_t stopped(void)
-{
-	const atomic_int stop = 1;
-	struct dlk_error err = { 0 };
-	struct addrinfo *list;
-	int64_t start = now_ms();
-
-	CHECK_INT(dlki_resolve(&list, "slow.test", 6379, &stop,
-			       peer_deadline(patience_ms()), &err),
-		  ==, DLOCK_EUNREACHABLE);
-	return now_ms() - start;
-}
-
-Test(resolve, is_over_when_it_is_stopped)
-{
-	struct census before;
-
-	census_take(&before);
-	CHECK_WITHIN(stopped(), slack_ms());
-	peer_resolver_goes_on();
-	census_same(&before);
 }
 
 /* The thread frees the rest, or the leak checker fails the case. */

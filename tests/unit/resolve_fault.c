@@ -19,7 +19,7 @@ static struct dlk_error err;
 static int resolve(const char *host, uint16_t port, int64_t ms)
 {
 	struct addrinfo *list = NULL;
-	int rc = dlki_resolve(&list, host, port, NULL, peer_deadline(ms), &err);
+	int rc = dlki_resolve(&list, host, port, peer_deadline(ms), &err);
 
 	CHECK_INT(rc == 0, ==, list != NULL);
 	dlki_resolve_free(list);
@@ -101,36 +101,6 @@ Test(resolve_fault, of_many_names_some_are_forgotten)
 	CHECK_INT(dlki_names_here()->n, >, 0);
 	dlki_resolve_end();
 	EVENTUALLY(dlki_names_here()->n == 0);
-}
-
-/* ---- A caller that is stopped -------------------------------------------- */
-
-static void *stop_soon(void *arg)
-{
-	nap_ms(30);
-	atomic_store((atomic_int *)arg, 1);
-	return NULL;
-}
-
-Test(resolve_fault, a_stop_ends_the_wait_for_a_name)
-{
-	atomic_int stop = 0;
-	struct addrinfo *list;
-	pthread_t thread;
-
-	CHECK(pthread_create(&thread, NULL, stop_soon, &stop) == 0);
-	CHECK_INT(dlki_resolve(&list, "slow.test", 1, &stop, DLK_FOREVER, &err),
-		  ==, DLOCK_EUNREACHABLE);
-	CHECK_INT(atomic_load(&stop), ==, 1);
-	pthread_join(thread, NULL);
-	/* After the deadline only the last addresses are left, if any. */
-	CHECK_INT(resolve("slow.test", 1, -1), ==, DLOCK_EUNREACHABLE);
-	dlki_resolve_begin();
-	CHECK_INT(resolve("tired.test", 1, patience_ms()), ==, 0);
-	CHECK_INT(resolve("tired.test", 1, -1), ==, 0);
-	CHECK_INT(resolve("tired.test", 1, 40), ==, 0);
-	dlki_resolve_end();
-	peer_resolver_goes_on();
 }
 
 /* ---- Reasons ------------------------------------------------------------- */
