@@ -217,10 +217,14 @@ int dlki_zk_lease_gains(const struct zk_session *s, int part)
 	       s->lease.proved + dlki_zk_timeout_ns(s) / part;
 }
 
+/* An attempt of many round trips may rest on a write of the last of them. */
 void dlki_zk_lease_tell(const struct zk_session *s, struct dlk_ticket *t)
 {
-	int64_t lease_ms = (lease_end(s) - t->since) / DLK_MS;
+	int64_t lease_ms;
 
+	if (t->since < s->lease.proved)
+		t->since = s->lease.proved;
+	lease_ms = (lease_end(s) - t->since) / DLK_MS;
 	if (lease_ms < t->lease_ms)
 		t->lease_ms = lease_ms;
 	/* The core may be early by a sixtieth. */
