@@ -33,7 +33,7 @@ static int open_soon(const char *uri, dlock_client **out)
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	char soon[sizeof(((struct sim_terms *)NULL)->uri) + 16];
 
-	o.on_event = sim_judge_event;
+	o.on_event = sim_ear_event;
 	snprintf(soon, sizeof(soon), "%s&connect=1s", uri);
 	return dlock_open(out, soon, &o);
 }

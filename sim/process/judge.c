@@ -8,14 +8,6 @@
 
 enum { ENTRIES = 64 };
 
-/* What a hold hears of revokes. */
-struct ear {
-	int listens, hears; /* how often the caller asked to be told, and was
-			     * told */
-	int wanted;         /* told since the caller last asked */
-	int64_t since, revoked_at; /* or SIM_FOREVER */
-};
-
 /* A hold of a caller; the same hold again for a re-entrant acquire. */
 static struct entry {
 	struct sim_name *name; /* NULL: free */
@@ -23,15 +15,9 @@ static struct entry {
 	enum sim_side side;
 	int caller;
 	int64_t asked_at;
-	int told, early; /* of the loss; perhaps, of an earlier hold there */
 	int lost;
-	struct ear ear;       /* the same in all entries of a hold */
-	struct sim_span span; /* likewise */
+	struct sim_span span; /* the same in all entries of a hold */
 } entries[ENTRIES];
-
-/* Holds lost before the judge knew the hold. */
-static const dlock_hold *early[ENTRIES];
-static size_t n_early;
 
 static struct sim_rules rules;
 static uint64_t grants;
@@ -40,6 +26,7 @@ static int64_t excused_until[SIM_MEMBERS];
 void sim_judge_begin(const struct sim_rules *r)
 {
 	rules = *r;
+	sim_ears_begin(&rules.hearing);
 }
 
 uint64_t sim_judge_grants(void)
@@ -61,7 +48,7 @@ int sim_judge_may_overlap(const struct sim_name *name)
 
 static int may_lose(const struct sim_name *name)
 {
-	return name->is_well ? rules.well_may_lose : rules.may_lose;
+	return name->is_well ? rules.hearing.well_may_lose : rules.may_lose;
 }
 
 static int excludes(const struct entry *one, const struct entry *other)
@@ -135,17 +122,6 @@ void sim_judge_look(void)
 	}
 }
 
-static int was_told(const dlock_hold *hold)
-{
-	for (size_t i = 0; i < ENTRIES; i++) {
-		if (early[i] != hold)
-			continue;
-		early[i] = NULL;
-		return 1;
-	}
-	return 0;
-}
-
 static struct entry *entry_of(const dlock_hold *hold, int caller)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
@@ -182,15 +158,12 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		.side = side,
 		.caller = caller,
 		.asked_at = asked_at,
-		.early = was_told(hold),
-		.ear = again ? again->ear :
-			       (struct ear){ .since = SIM_FOREVER,
-					     .revoked_at = SIM_FOREVER },
 		.span = again ? again->span :
 				(struct sim_span){ .permits = 1,
 						   .from = SIM_FOREVER,
 						   .by = SIM_FOREVER },
 	};
+	sim_ear_open(name, hold, caller);
 	if (name->holds++ == 0)
 		name->used_from = sim_sched_now();
 	grants++;
@@ -223,6 +196,7 @@ void sim_judge_releasing(dlock_hold *hold, int caller)
 		sim_sched_fail("caller %d releases without a hold", caller);
 	sim_sched_tell("caller %d releases %p", caller, (void *)s->name);
 	sim_judge_look();
+	sim_ear_close(hold);
 	s->name->holds--;
 	s->name->free_since = SIM_FOREVER;
 	s->name = NULL;
@@ -265,112 +239,6 @@ void sim_judge_stands(const dlock_hold *hold, int64_t at)
 		sim_sched_fail("caller %d holds for %" PRId64
 			       " ms after the end",
 			       s->caller, (at - s->span.by) / SIM_MS);
-}
-
-void sim_judge_told(const dlock_hold *hold)
-{
-	const struct entry *s = entry_of(hold, -1);
-
-	if (s && !s->told && !s->early)
-		sim_sched_fail("caller %d was not told of its loss", s->caller);
-}
-
-static void set_ear(const dlock_hold *hold, struct ear ear)
-{
-	for (size_t i = 0; i < ENTRIES; i++) {
-		if (entries[i].name && entries[i].hold == hold)
-			entries[i].ear = ear;
-	}
-}
-
-void sim_judge_listening(const dlock_hold *hold)
-{
-	struct ear ear = entry_of(hold, -1)->ear;
-
-	ear.listens++;
-	ear.wanted = 0;
-	ear.since = ear.revoked_at = SIM_FOREVER;
-	set_ear(hold, ear);
-}
-
-void sim_judge_listens(const dlock_hold *hold)
-{
-	struct ear ear = entry_of(hold, -1)->ear;
-
-	ear.since = sim_sched_now();
-	set_ear(hold, ear);
-}
-
-void sim_judge_revoked(const struct sim_name *name, int64_t begun_at)
-{
-	sim_sched_tell("%p is revoked", (const void *)name);
-	for (size_t i = 0; i < ENTRIES; i++) {
-		struct entry *s = &entries[i];
-
-		if (s->name == name && s->ear.since <= begun_at &&
-		    s->ear.revoked_at == SIM_FOREVER)
-			s->ear.revoked_at = sim_sched_now();
-	}
-}
-
-void sim_judge_asked(const dlock_hold *hold)
-{
-	const struct entry *s = entry_of(hold, -1);
-
-	if (rules.asked_ns > 0 && s && !s->ear.wanted &&
-	    s->ear.revoked_at < SIM_FOREVER &&
-	    sim_sched_now() - s->ear.revoked_at > rules.asked_ns)
-		sim_sched_fail("caller %d was not told of a revoke", s->caller);
-}
-
-static void note_wanted(const dlock_hold *hold)
-{
-	const struct entry *s = entry_of(hold, -1);
-	struct ear ear;
-
-	if (!s)
-		return;
-	ear = s->ear;
-	ear.wanted = 1;
-	if (++ear.hears > ear.listens)
-		sim_sched_fail("caller %d was told of a revoke%s", s->caller,
-			       ear.listens > 0 ? " twice" : " unasked");
-	set_ear(hold, ear);
-}
-
-/* A server without faults renews each hold in time, whatever another server
- * does. */
-static void check_risk(const dlock_hold *hold)
-{
-	const struct entry *s = entry_of(hold, -1);
-
-	if (s && s->name->is_well && !rules.well_may_lose)
-		sim_sched_fail("a hold of caller %d is at risk", s->caller);
-}
-
-void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
-		     void *arg)
-{
-	int known = 0;
-
-	(void)why;
-	(void)arg;
-	if (event == DLOCK_WANTED)
-		note_wanted(hold);
-	if (event == DLOCK_AT_RISK)
-		check_risk(hold);
-	if (event != DLOCK_LOST)
-		return;
-	for (size_t i = 0; i < ENTRIES; i++) {
-		if (!entries[i].name || entries[i].hold != hold)
-			continue;
-		if (entries[i].told)
-			sim_sched_fail("caller %d was told of a loss twice",
-				       entries[i].caller);
-		known = entries[i].told = 1;
-	}
-	if (!known)
-		early[n_early++ % ENTRIES] = hold;
 }
 
 void sim_judge_returned(const char *call, int64_t begun, int64_t stalled,

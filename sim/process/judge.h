@@ -9,6 +9,7 @@
 
 #include <dlock/dlock.h>
 
+#include "sim/process/ears.h"
 #include "sim/process/name.h"
 
 /* The side that a hold is of. */
@@ -23,7 +24,6 @@ struct sim_span {
 
 struct sim_rules {
 	int may_lose;       /* a hold may be lost */
-	int well_may_lose;  /* ... though the server has no faults */
 	int may_overlap;    /* ... before the holder can know */
 	int scarce;         /* memory is: a release may not reach the store */
 	int looks;          /* at all holds, whenever a caller is heard of */
@@ -31,8 +31,7 @@ struct sim_rules {
 	int64_t well_late_ns; /* ... though the server has no faults */
 	int64_t fresh_ns;   /* so much time a new hold has left; 0: any */
 	int64_t overdue_ns; /* after the timeout a call has returned */
-	int64_t told_ns;    /* after the loss the holder is told */
-	int64_t asked_ns;   /* ... and after a revoke; 0: perhaps never */
+	struct sim_hearing hearing;
 };
 
 void sim_judge_begin(const struct sim_rules *rules);
@@ -63,25 +62,11 @@ void sim_judge_look(void);
 void sim_judge_releasing(dlock_hold *hold, int caller);
 void sim_judge_released(struct sim_name *name, int rc, int may_fail);
 
-/* The holder found the hold lost; the holder should know the event by now. */
+/* The holder found the hold lost. */
 void sim_judge_lost(const dlock_hold *hold);
-void sim_judge_told(const dlock_hold *hold);
-
-/* Before and after dlock_revocable(). */
-void sim_judge_listening(const dlock_hold *hold);
-void sim_judge_listens(const dlock_hold *hold);
-
-/* A revoke that began at `begun_at` has succeeded.  A holder that listened by
- * then knows of the revoke soon. */
-void sim_judge_revoked(const struct sim_name *name, int64_t begun_at);
-void sim_judge_asked(const dlock_hold *hold);
 
 /* May holds of the name be two, or be unknown to the store? */
 int sim_judge_may_overlap(const struct sim_name *name);
-
-/* For dlock_options.on_event. */
-void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
-		     void *arg);
 
 /* A call with this timeout began at `begun`, and returns now. */
 void sim_judge_returned(const char *call, int64_t begun, int64_t stalled,

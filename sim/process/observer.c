@@ -266,7 +266,7 @@ static void visit(struct sim_caller *me)
 	v.use.owner = 200 + me->number;
 	if (v.use.side == SIM_READ)
 		v.use.side = SIM_WRITE;
-	o.on_event = sim_judge_event;
+	o.on_event = sim_ear_event;
 	sim_stage_uri(p, p->terms.ports > 0 ? 0 : -1, uri);
 	sim_sched_tell("caller %d opens a client", v.use.owner);
 	rc = dlock_open_start(uri, &o, &v.client, note_end, &v.open);

@@ -199,7 +199,7 @@ static void warm_up(void)
 	int served = play.terms.scene->begin != NULL;
 	const char *uri = served ? play.terms.plain : "mem://warm";
 
-	o.on_event = sim_judge_event;
+	o.on_event = sim_ear_event;
 	sim_stage_must("dlock_open", dlock_open(&c, uri, &o));
 	sim_stage_must("dlock_open", dlock_open(&d, uri, &o));
 	sim_stage_must("dlock_semaphore_new",

@@ -100,7 +100,7 @@ int sim_stage_open(struct sim_play *p, size_t client, int port)
 	int rc;
 
 	sim_stage_uri(p, port, uri);
-	o.on_event = sim_judge_event;
+	o.on_event = sim_ear_event;
 	do {
 		rc = dlock_open(&p->client[client], uri, &o);
 	} while (sim_is_scarce(p, rc));

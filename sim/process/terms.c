@@ -113,16 +113,16 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 		      t->memory_rate > 0 && t->may_lose;
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;
-	t->rules.well_may_lose = t->well_may_lose;
+	t->rules.hearing.well_may_lose = t->well_may_lose;
 	t->rules.well_late_ns = WELL_LATE_MS * SIM_MS;
 	t->rules.scarce = t->memory_rate > 0;
 	t->rules.looks = t->scene->strand != NULL;
 	t->rules.may_overlap = t->may_break || t->overlaps;
 	t->rules.fresh_ns = t->fresh_ms * SIM_MS;
 	t->rules.late_ns = late_ms(t) * SIM_MS;
-	t->rules.asked_ns = t->may_fail || t->may_lose ? 0 :
-			    t->calm                    ? 2 * SIM_MS :
-							 ASKED_MS * SIM_MS;
+	t->rules.hearing.asked_ns = t->may_fail || t->may_lose ? 0 :
+				    t->calm                    ? 2 * SIM_MS :
+					      ASKED_MS * SIM_MS;
 	t->rules.overdue_ns = (t->calm ? 2 : t->ask_ms) * SIM_MS;
 }
 

@@ -108,7 +108,7 @@ static int look_at(struct sim_use *u)
 		sim_nap(2 * sched->stop_ns + sim_sched_stalled() - stalled);
 	sim_judge_lost(u->hold);
 	if (!u->by->play->close_has_begun) /* and ends all events */
-		sim_judge_told(u->hold);
+		sim_ear_lost(u->hold);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ int sim_use_revoke(const struct sim_use *u)
 	int rc = dlock_revoke(u->lock, 1000);
 
 	if (rc == DLOCK_OK)
-		sim_judge_revoked(u->name, begun);
+		sim_ear_revoked(u->name, begun);
 	return rc == DLOCK_ENOTSUP && !can ? DLOCK_OK : rc;
 }
 
@@ -151,10 +151,10 @@ static int listen_for_revokes(struct sim_use *u)
 {
 	int rc;
 
-	sim_judge_listening(u->hold);
+	sim_ear_listening(u->hold);
 	rc = dlock_revocable(u->hold);
 	if (rc == DLOCK_OK)
-		sim_judge_listens(u->hold);
+		sim_ear_listens(u->hold);
 	else if (!(u->side == SIM_WRITE && rc == DLOCK_ENOTSUP) &&
 		 !sim_use_may_end(u, rc, 0))
 		sim_unexpected("dlock_revocable", rc);
@@ -188,7 +188,7 @@ void sim_use_hold(struct sim_use *u)
 			(u->by->play->terms.nap_ns / 20000));
 		if (!look_at(u))
 			return;
-		sim_judge_asked(u->hold);
+		sim_ear_asked(u->hold);
 		if (sim_options_end(&u->opts) &&
 		    sim_caller_draw(u->by, "extends", 3) == 0)
 			sim_options_extend(u->by, &u->opts, u->hold);
