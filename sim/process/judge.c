@@ -15,6 +15,7 @@ static struct entry {
 	enum sim_side side;
 	int caller;
 	int64_t asked_at;
+	uint64_t token;
 	int lost;
 	struct sim_span span; /* the same in all entries of a hold */
 } entries[ENTRIES];
@@ -158,6 +159,7 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		.side = side,
 		.caller = caller,
 		.asked_at = asked_at,
+		.token = dlock_token(hold),
 		.span = again ? again->span :
 				(struct sim_span){ .permits = 1,
 						   .from = SIM_FOREVER,
@@ -195,6 +197,8 @@ void sim_judge_releasing(dlock_hold *hold, int caller)
 	if (!s)
 		sim_sched_fail("caller %d releases without a hold", caller);
 	sim_sched_tell("caller %d releases %p", caller, (void *)s->name);
+	if (dlock_token(hold) != s->token)
+		sim_sched_fail("a hold of caller %d has another token", caller);
 	sim_judge_look();
 	sim_ear_close(hold);
 	s->name->holds--;
