@@ -179,7 +179,8 @@ void dlki_lock_cancel(dlock_lock *lock)
 		else
 			dlki_claim_rouse(w);
 	}
-	/* Calls that have not asked yet. */
+	/* Calls between two claims, or that have not asked yet. */
+	pthread_cond_broadcast(&c->changed);
 	dlki_overdue_cancel_each(&c->asyncs.acquires, lock);
 	dlki_overdue_cancel_each(&c->asyncs.paused, lock);
 	pthread_mutex_unlock(&c->mu);

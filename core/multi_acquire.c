@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/multi_acquire.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
@@ -34,7 +32,6 @@
  * of members and the giving back take. */
 #define PAUSE_TRIES 4
 #define PAUSE_TRIES_MAX_NS (500 * DLK_MS)
-#define SECOND (1000 * DLK_MS)
 
 static int take_member(struct dlki_multi_hold *m,
 		       const struct dlki_member *member, struct dlki_wait *w,
@@ -144,18 +141,6 @@ dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
 	return until < most ? until : most;
 }
 
-/* A cancel waits for the end of the pause. */
-static void sleep_until(dlk_time until)
-{
-	struct timespec ts;
-
-	ts.tv_sec = until / SECOND;
-	ts.tv_nsec = until % SECOND;
-	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
-	       EINTR)
-		continue;
-}
-
 static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 		       struct dlki_wait *w, struct dlk_error *err)
 {
@@ -178,10 +163,11 @@ static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 		(void)dlki_multi_release_members(m, w, &ignored);
 		if (final || dlk_now() >= w->deadline)
 			return rc;
+		dlki_wait_pause(multi->clients[0], &w->patience,
+				dlki_multi_pause(&pauses, multi->clients[0],
+						 m->tried_at, w->deadline));
 		if (dlki_multi_cancelled(w, err) != 0)
 			return err->code;
-		sleep_until(dlki_multi_pause(&pauses, multi->clients[0],
-					     m->tried_at, w->deadline));
 		first = next;
 	}
 }

@@ -6,9 +6,9 @@
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/patience.h"
 #include "core/store.h"
 #include "core/uri/params.h"
+#include "core/wait.h"
 
 /* With less time left, another request is not worth sending. */
 #define LEAST_NS (10 * DLK_MS)
@@ -29,27 +29,18 @@ static void prepare_session(struct dlock_client *c)
 	s->core = c;
 }
 
-/* Only a dlock_close_start() ends the wait. */
-static void sleep_until(struct dlock_client *c, dlk_time until)
+static int open_store(struct dlock_client *c, struct dlki_patience *patience,
+		      dlk_time deadline, struct dlk_error *err)
 {
-	pthread_mutex_lock(&c->mu);
-	while (dlk_now() < until && !c->closing)
-		dlk_cond_wait(&c->changed, &c->mu, until);
-	pthread_mutex_unlock(&c->mu);
-}
-
-static int open_store(struct dlock_client *c, dlk_time deadline,
-		      struct dlk_error *err)
-{
-	struct dlki_patience patience = { .cancels = &c->ends,
-					  .rousers = &c->rousers,
-					  .ask_ms = dlki_ask_ms(&c->ask) };
 	int rc;
 
-	dlki_patience_begin(&patience);
+	prepare_session(c);
+	patience->ask_ms = dlki_ask_ms(&c->ask);
+	err->code = 0;
+	dlki_patience_begin(patience);
 	DLKI_STORE(c, rc = c->backend->open(c->session, deadline, err));
-	dlki_patience_end(&patience);
-	return rc;
+	dlki_patience_end(patience);
+	return rc == 0 ? 0 : dlki_reason(err, rc, c->uri->scheme);
 }
 
 static int fail_in_time(int64_t connect_ms, struct dlk_error *err)
@@ -69,6 +60,9 @@ int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
 	int64_t connect_ms = dlk_param_int(c->uri, "connect");
 	dlk_time begun = dlk_now();
 	dlk_time deadline = dlki_after_ms(begun, connect_ms);
+	/* Only a dlock_close_start() ends it. */
+	struct dlki_patience patience = { .cancels = &c->ends,
+					  .rousers = &c->rousers };
 	struct dlki_backoff backoff;
 	struct dlk_error last = { 0 };
 
@@ -77,16 +71,11 @@ int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
 			  dlki_owner_seed(&c->owners));
 	for (;; begun = dlk_now()) {
 		dlk_time pause, left;
-		int rc, cut;
+		int rc = open_store(c, &patience, deadline, err), cut;
 
-		prepare_session(c);
-		err->code = 0;
-		rc = open_store(c, deadline, err);
-		if (rc != 0)
-			rc = dlki_reason(err, rc, c->uri->scheme);
 		left = deadline - dlk_now();
 		cut = left < LEAST_NS || left < (deadline - begun) / 4;
-		if (rc == DLOCK_EUNREACHABLE && atomic_load(&c->ends))
+		if (rc == DLOCK_EUNREACHABLE && dlki_patience_over(&patience))
 			return dlk_fail(err, DLOCK_ECANCELED,
 					"the client was closed");
 		if (rc != DLOCK_EUNREACHABLE || (once && !cut))
@@ -102,6 +91,6 @@ int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
 		pause = dlki_backoff_next(&backoff);
 		if (pause > left / 2)
 			pause = left / 2;
-		sleep_until(c, dlk_now() + pause);
+		dlki_wait_pause(c, &patience, dlk_now() + pause);
 	}
 }

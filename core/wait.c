@@ -70,6 +70,15 @@ int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *w,
 			claim->record->name);
 }
 
+void dlki_wait_pause(struct dlock_client *c, struct dlki_patience *p,
+		     dlk_time until)
+{
+	pthread_mutex_lock(&c->mu);
+	while (dlk_now() < until && !dlki_patience_over(p))
+		dlk_cond_wait(&c->changed, &c->mu, until);
+	pthread_mutex_unlock(&c->mu);
+}
+
 /* Has a thread a condition to sleep on?  A wake may use the condition without
  * mu, so the condition lasts as long as the claim. */
 static int need_cond(struct dlki_claim *claim, struct dlk_error *err)

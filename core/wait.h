@@ -45,6 +45,11 @@ dlk_time dlki_wait_io_limit(const struct dlock_client *client,
 int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
 			struct dlk_error *err);
 
+/* Without mu, in a call without a claim: sleep until then, or until the
+ * patience is over, which the client's `changed` tells. */
+void dlki_wait_pause(struct dlock_client *client,
+		     struct dlki_patience *patience, dlk_time until);
+
 /* With mu held, which is released meanwhile: sleep until the claim is woken, or
  * `until`.  0, DLKI_PASSED, DLKI_SLEEPS, ECANCELED or ENOMEM. */
 int dlki_wait_sleep(struct dlki_claim *claim, dlock_lock *lock,

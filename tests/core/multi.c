@@ -329,3 +329,43 @@ CASE(multi, of_one_lock_by_way_of_two_clients_is_refused)
 
 	REFUSED(dlock_multi_new(&out, m, 2), DLOCK_EINVAL, "twice");
 }
+
+/* ---- The pause ----------------------------------------------------------- */
+
+static dlk_time (*moving_clock)(void);
+static _Atomic dlk_time stopped_at; /* 0: the clock goes */
+
+static dlk_time stopping_clock(void)
+{
+	dlk_time at = atomic_load(&stopped_at);
+
+	return at != 0 ? at : moving_clock();
+}
+
+static void set_up_clock(void)
+{
+	moving_clock = dlki_clock;
+	dlki_clock = stopping_clock;
+	set_up();
+}
+
+TestSuite(multi_pause, .init = set_up_clock, .timeout = 60);
+
+/* y is busy, then x, and both were free before: the second pause has a length,
+ * which does not pass while the clock stands. */
+CASE(multi_pause, ends_with_a_cancel)
+{
+	struct taker taker = { 0 };
+
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
+	fake_once(one, FAKE_ATTEMPT, FAKE_BUSY);
+	fake_once(two, FAKE_ATTEMPT, FAKE_BUSY);
+	atomic_store(&stopped_at, dlk_now());
+	taker_start(&taker, multi((dlock_lock *[]){ x, y }, 2), -1);
+	EVENTUALLY(fake_count(two, FAKE_RELEASE) == 2);
+	dlock_cancel(taker.lock);
+	EVENTUALLY(atomic_load(&taker.done));
+	atomic_store(&stopped_at, 0);
+	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
+	cr_assert_eq(fake_held(one) + fake_held(two), 0);
+}
