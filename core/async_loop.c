@@ -108,11 +108,16 @@ static int wait_for(struct dlock_client *c, int64_t timeout_ms,
 			      "this is a callback of dlock_process()");
 	if (rc != 0)
 		return rc;
-	atomic_fetch_add(&c->asyncs.waits, 1);
+	pthread_mutex_lock(&c->mu);
+	c->asyncs.waits++;
+	pthread_mutex_unlock(&c->mu);
 	rc = wait_until(c, fd, until, err);
 	if (rc == DLKI_PROCESS_LAST)
 		return 0;
-	atomic_fetch_sub(&c->asyncs.waits, 1);
+	pthread_mutex_lock(&c->mu);
+	c->asyncs.waits--;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->mu); /* the client may go now */
 	return rc;
 }
 

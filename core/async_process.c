@@ -150,16 +150,14 @@ static int may_enter(const struct dlock_client *c, unsigned int waits,
 	return 0;
 }
 
-/* The descriptor stays readable, as no thread processes beside this thread.  A
- * wait that has ended does not touch the client any more. */
+/* The descriptor stays readable, as no thread processes beside this thread. */
 void dlki_process_end_waits(struct dlock_client *c, unsigned int own)
 {
 	c->asyncs.ended = 1;
-	while (atomic_load(&c->asyncs.waits) > own) {
-		dlki_due_tell(&c->asyncs.due);
-		pthread_cond_broadcast(&c->changed);
-		dlk_cond_wait(&c->changed, &c->mu, dlk_now() + DLK_MS);
-	}
+	dlki_due_tell(&c->asyncs.due);
+	pthread_cond_broadcast(&c->changed);
+	while (c->asyncs.waits > own)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 }
 
 int dlki_process_due(struct dlock_client *c, int most, unsigned int waits,

@@ -8,7 +8,6 @@
 
 #include <dlock/backend.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/queue.h>
 
 #include "core/async_table.h"
@@ -21,9 +20,9 @@ TAILQ_HEAD(dlki_async_queue, dlki_async);
 
 struct dlki_asyncs {
 	struct dlki_due due;       /* locks itself */
-	_Atomic unsigned int waits; /* threads in dlock_wait() */
 
 	/* Under the client's mu. */
+	unsigned int waits;        /* threads in dlock_wait() */
 	struct dlki_async_queue releases; /* READY; they go first */
 	struct dlki_async_queue woken;    /* READY; they overtake acquires */
 	struct dlki_async_queue acquires; /* READY */
