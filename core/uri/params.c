@@ -209,11 +209,40 @@ int dlki_values_set(struct dlk_values *values, const char *name,
 	return DLOCK_OK;
 }
 
-int dlki_values_check(const struct dlk_values *values, struct dlk_error *err)
+static const struct value *value_of(const struct dlk_uri *uri, const char *name)
 {
-	const char *prefix = dlki_values_text(values, "prefix");
-	int64_t min_ms = dlki_values_int(values, "retry_min");
-	int64_t max_ms = dlki_values_int(values, "retry_max");
+	size_t i = find(uri->values, name);
+
+	assert(i < uri->values->n);
+	return &uri->values->v[i];
+}
+
+int64_t dlk_param_int(const struct dlk_uri *uri, const char *name)
+{
+	const struct value *v = value_of(uri, name);
+
+	assert(v->param->type != DLK_TEXT);
+	return v->number;
+}
+
+const char *dlk_param_text(const struct dlk_uri *uri, const char *name)
+{
+	const struct value *v = value_of(uri, name);
+
+	assert(v->param->type == DLK_TEXT);
+	return v->given ? v->text : v->param->def;
+}
+
+int dlk_param_given(const struct dlk_uri *uri, const char *name)
+{
+	return value_of(uri, name)->given;
+}
+
+int dlki_values_check(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	const char *prefix = dlk_param_text(uri, "prefix");
+	int64_t min_ms = dlk_param_int(uri, "retry_min");
+	int64_t max_ms = dlk_param_int(uri, "retry_max");
 	char min[32], max[32];
 
 	if (prefix[0] == '.' || prefix[strspn(prefix, PREFIX_BYTES)])
@@ -228,46 +257,4 @@ int dlki_values_check(const struct dlk_values *values, struct dlk_error *err)
 			"parameter 'retry_min' is %s, above retry_max, which "
 			"is %s",
 			min, max);
-}
-
-int64_t dlki_values_int(const struct dlk_values *values, const char *name)
-{
-	size_t i = find(values, name);
-
-	assert(i < values->n && values->v[i].param->type != DLK_TEXT);
-	return i < values->n ? values->v[i].number : 0;
-}
-
-const char *dlki_values_text(const struct dlk_values *values, const char *name)
-{
-	size_t i = find(values, name);
-	const struct value *v = &values->v[i];
-
-	assert(i < values->n && v->param->type == DLK_TEXT);
-	if (i == values->n || v->param->type != DLK_TEXT)
-		return NULL;
-	return v->given ? v->text : v->param->def;
-}
-
-int dlki_values_given(const struct dlk_values *values, const char *name)
-{
-	size_t i = find(values, name);
-
-	assert(i < values->n);
-	return i < values->n && values->v[i].given;
-}
-
-int dlk_param_given(const struct dlk_uri *uri, const char *name)
-{
-	return dlki_values_given(uri->values, name);
-}
-
-int64_t dlk_param_int(const struct dlk_uri *uri, const char *name)
-{
-	return dlki_values_int(uri->values, name);
-}
-
-const char *dlk_param_text(const struct dlk_uri *uri, const char *name)
-{
-	return dlki_values_text(uri->values, name);
 }

@@ -31,18 +31,11 @@ int dlki_values_set(struct dlk_values *values, const char *name,
 		    const char *text, struct dlk_error *err);
 
 /* Do the values fit together?  Call this after the last dlki_values_set(). */
-int dlki_values_check(const struct dlk_values *values, struct dlk_error *err);
+int dlki_values_check(const struct dlk_uri *uri, struct dlk_error *err);
 
-/* Does a table list a parameter of this name? */
+/* Does a table list a parameter of this name?  dlk_param_int() and the like
+ * ask for listed parameters, of their type: an assertion. */
 int dlki_values_know(const struct dlk_values *values, const char *name);
-
-/* Was the parameter set?  0, and an assertion, if no table lists the name. */
-int dlki_values_given(const struct dlk_values *values, const char *name);
-
-/* Return the value.  0 and NULL, and an assertion, if no table lists a number
- * or a text of this name. */
-int64_t dlki_values_int(const struct dlk_values *values, const char *name);
-const char *dlki_values_text(const struct dlk_values *values, const char *name);
 
 /* ---- One parameter: param.c ---------------------------------------------- */
 

@@ -210,7 +210,7 @@ static int settle_password(struct parsed *p, const char *password,
 					"takes no user or password");
 		return DLOCK_OK;
 	}
-	file = dlki_values_text(p->values, "password_file");
+	file = dlk_param_text(&p->uri, "password_file");
 	if (p->uri.password && file)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"has a password and a password_file; leave one "
@@ -239,7 +239,7 @@ static int parse_all(struct parsed *p, const char *text, const char *scheme,
 	p->room += len + 1;
 	rc = parse_rest(p, text + len + 1, err);
 	if (rc == DLOCK_OK)
-		rc = dlki_values_check(p->values, err);
+		rc = dlki_values_check(&p->uri, err);
 	if (rc == DLOCK_OK)
 		rc = settle_password(p, password, err);
 	return rc;
