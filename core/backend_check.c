@@ -69,6 +69,10 @@ static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
 				(caps & DLOCK_CAP_LIST) != 0, err);
 	if (rc == 0 && caps & DLOCK_CAP_WANTED)
 		rc = check_pair("watch_wanted", wanted, "WANTED", 1, err);
+	if (rc == 0 && wanted && !DLKI_HAS(b, revoke))
+		rc = dlk_fail(err, DLOCK_EINVAL,
+			      "has 'watch_wanted' but no 'revoke': provide "
+			      "both, or neither");
 	if (rc == 0)
 		rc = check_pair("resize", DLKI_HAS(b, resize), "RESIZE",
 				(caps & DLOCK_CAP_RESIZE) != 0, err);

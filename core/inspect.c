@@ -12,7 +12,6 @@
 #include "core/guard.h"
 #include "core/name.h"
 #include "core/parked.h"
-#include "core/registry.h"
 #include "core/store.h"
 #include "core/wait.h"
 #include "core/watch.h"
@@ -160,7 +159,7 @@ static int ask_revoke(struct dlki_question *q, struct dlk_error *err)
 {
 	const struct dlock_client *c = q->client;
 
-	if (!c->can_watch || !DLKI_HAS(c->backend, revoke))
+	if (!c->can_watch)
 		return refuse(q, "tell a holder that others want a lock", err);
 	if (q->request.kind == DLK_SEMAPHORE &&
 	    !(c->session->caps & DLOCK_CAP_REVOKE_PERMITS))

@@ -30,6 +30,15 @@ static int b_inspect(struct dlk_session *s, const struct dlk_request *claim,
 	return b_list(s, NULL, arg, deadline, err);
 }
 
+static int b_watch(struct dlk_ticket *t, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return 0;
+}
+
 static const char *scheme_list[] = { "other", NULL, NULL };
 
 static struct dlock_backend sound(void)
@@ -78,6 +87,10 @@ Test(registry, refuses_half_a_pair)
 	b.list = NULL;
 	b.inspect = b_inspect;
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'inspect'");
+	b.inspect = NULL;
+	b.watch_wanted = b_watch;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL,
+		"has 'watch_wanted' but no 'revoke'");
 }
 
 Test(registry, refuses_capabilities_that_it_does_not_know)
