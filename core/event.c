@@ -43,7 +43,7 @@ static void queue_claim(struct dlki_claim *claim)
 	if (q->by_process)
 		dlki_due_tell(&claim->client->asyncs.due);
 	else
-		dlki_delivery_post(&q->delivery);
+		dlki_job_post(&q->delivery);
 }
 
 static void drop_first(struct dlki_events *q)
@@ -181,7 +181,7 @@ int dlki_events_call(struct dlock_client *c)
 }
 
 /* The process's thread for callbacks has come to this client. */
-static int deliver(struct dlki_delivery *delivery)
+static int deliver(struct dlki_job *delivery)
 {
 	struct dlock_client *c = DLKI_CONTAINER_OF(
 		delivery, struct dlock_client, events.delivery);
@@ -218,9 +218,10 @@ int dlki_events_start(struct dlock_client *c, struct dlk_error *err)
 	STAILQ_INIT(&q->claims);
 	by_process = q->by_process;
 	pthread_mutex_unlock(&c->mu);
-	q->delivery.call = deliver;
+	q->delivery.run = deliver;
+	q->delivery.thread = DLKI_DELIVER;
 	if (c->on_event && !by_process)
-		rc = dlki_delivery_join(&q->delivery);
+		rc = dlki_job_join(&q->delivery);
 	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
 }
 
@@ -231,7 +232,7 @@ void dlki_events_stop(struct dlock_client *c)
 	pthread_mutex_lock(&c->mu);
 	q->stop = 1;
 	pthread_mutex_unlock(&c->mu);
-	dlki_delivery_leave(&q->delivery);
+	dlki_job_leave(&q->delivery);
 	pthread_mutex_lock(&c->mu);
 	while (q->calling)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The dispatcher calls on_event, with no lock held.  The dispatcher is the
- * process's thread for callbacks (deliver.h), so a slow callback delays only
+ * process's thread for callbacks (base/job.h), so a slow callback delays only
  * other callbacks; or dlock_process(), if the program wants so.
  *
  * The queue is made of the claims themselves: no event can be lost for want of
@@ -13,7 +13,7 @@
 #include <dlock/backend.h>
 #include <sys/queue.h>
 
-#include "core/deliver.h"
+#include "core/base/job.h"
 
 struct dlki_claim;
 struct dlock_client;
@@ -29,7 +29,7 @@ int dlki_frames_have(const struct dlki_frame *frames,
 		     const struct dlock_client *client);
 
 struct dlki_events {
-	struct dlki_delivery delivery; /* locks itself */
+	struct dlki_job delivery; /* locks itself */
 
 	/* Under the client's mu. */
 	int by_process;           /* no thread calls on_event */

@@ -83,7 +83,7 @@ static int has_lines(const struct dlki_log *log)
 
 /* On the process's thread for callbacks.  A thread in the sink sees to the
  * lines it leaves. */
-static int deliver_later(struct dlki_delivery *delivery)
+static int deliver_later(struct dlki_job *delivery)
 {
 	struct dlki_log *log = DLKI_CONTAINER_OF(delivery, struct dlki_log,
 						 delivery);
@@ -117,9 +117,9 @@ static void wake_thread(struct dlki_log *log)
 		dlki_due_tell(log->due);
 		return;
 	}
-	rc = log->stop ? ECANCELED : dlki_delivery_join(&log->delivery);
+	rc = log->stop ? ECANCELED : dlki_job_join(&log->delivery);
 	if (rc == 0)
-		dlki_delivery_post(&log->delivery);
+		dlki_job_post(&log->delivery);
 	atomic_store(&log->stranded, rc != 0);
 }
 
@@ -179,7 +179,8 @@ void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
 	STAILQ_INIT(&log->lines);
 	pthread_mutex_init(&log->mu, NULL);
 	pthread_cond_init(&log->told, NULL);
-	log->delivery.call = deliver_later;
+	log->delivery.run = deliver_later;
+	log->delivery.thread = DLKI_DELIVER;
 }
 
 void dlki_log_destroy(struct dlki_log *log)
@@ -193,7 +194,7 @@ void dlki_log_end(struct dlki_log *log)
 	pthread_mutex_lock(&log->mu);
 	log->stop = 1;
 	pthread_mutex_unlock(&log->mu);
-	dlki_delivery_leave(&log->delivery);
+	dlki_job_leave(&log->delivery);
 	pthread_mutex_lock(&log->mu);
 	tell_lines(log, UINT64_MAX);
 	pthread_mutex_unlock(&log->mu);

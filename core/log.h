@@ -4,7 +4,7 @@
  *
  * The writer of a line may hold any lock, so a line is only queued.  A thread
  * that writes inside a call of the backend delivers the lines to the sink when
- * the call has returned.  The process's thread for callbacks (deliver.h)
+ * the call has returned.  The process's thread for callbacks (base/job.h)
  * delivers the lines of a store's threads.
  *
  * The sink gets a line at a time, in the order of writing.  The queue is
@@ -19,7 +19,7 @@
 #include <sys/queue.h>
 
 #include "core/base/due.h"
-#include "core/deliver.h"
+#include "core/base/job.h"
 
 struct dlock_client;
 
@@ -42,11 +42,11 @@ struct dlki_log {
 	void *arg;
 	const char *label, *uri;
 
-	struct dlki_delivery delivery; /* locks itself */
+	struct dlki_job delivery; /* locks itself */
 
 	/*
 	 * mu protects the rest.  The sink is called without mu, and a thread
-	 * with mu takes no lock but deliver.h's.
+	 * with mu takes no lock but the delivery's.
 	 */
 	pthread_mutex_t mu;
 	pthread_cond_t told;  /* no thread is in the sink */

@@ -9,7 +9,8 @@
 struct dlki_workers {
 	struct dlki_common base; /* the first thread */
 
-	/* Under the mutex of `base`, a leaf but for the clients'. */
+	/* Under the mutex of `base`, a leaf but for the clients' and their
+	 * logs'. */
 	pthread_cond_t more;        /* threads sleep here */
 	unsigned int asleep, extra; /* threads; besides the first */
 	unsigned int waiting;       /* jobs in the queue */
@@ -17,7 +18,13 @@ struct dlki_workers {
 	TAILQ_HEAD(, dlki_job) jobs;
 };
 
-static struct dlki_common *_Atomic current;
+static struct {
+	const char *name;
+	struct dlki_common *_Atomic current;
+} threads[] = {
+	[DLKI_WORK] = { .name = "dlock-work" },
+	[DLKI_DELIVER] = { .name = "dlock-deliver" },
+};
 
 /* ---- With the mutex held ------------------------------------------------- */
 
@@ -67,6 +74,7 @@ static void *worker_main(void *arg)
 	struct dlki_workers *by = arg;
 	int state;
 
+	/* A program's mistake with a client must not harm the others. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&by->base.mu);
 	while (!by->base.stop) {
@@ -116,15 +124,18 @@ static void start_extra(struct dlki_workers *by)
 int dlki_job_join(struct dlki_job *job)
 {
 	struct dlki_workers *by = (struct dlki_workers *)dlki_common_here(
-		&current, sizeof(struct dlki_workers));
-	int rc;
+		&threads[job->thread].current, sizeof(struct dlki_workers));
+	int rc = 0;
 
 	if (!by)
 		return ENOMEM;
 	pthread_mutex_lock(&by->base.mu);
-	rc = dlki_common_join(&by->base, "dlock-work", worker_main);
-	if (rc == 0)
-		atomic_store(&job->by, by);
+	if (!atomic_load(&job->by)) {
+		rc = dlki_common_join(&by->base, threads[job->thread].name,
+				      worker_main);
+		if (rc == 0)
+			atomic_store(&job->by, by);
+	}
 	pthread_mutex_unlock(&by->base.mu);
 	return rc;
 }
@@ -141,7 +152,7 @@ int dlki_job_post(struct dlki_job *job)
 		job->posted = 1;
 	else if (!job->posted)
 		enqueue(by, job);
-	else if (by->asleep == 0 && !by->starting &&
+	else if (job->thread == DLKI_WORK && by->asleep == 0 && !by->starting &&
 		 dlk_now() >= job->posted_at + DLKI_JOB_STUCK_NS)
 		start_extra(by);
 	/* A thread that was woken for another job counts as asleep. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "dlock-work", the threads that wait for stores, for all clients of the
- * process.  The threads run jobs piece by piece, one piece of a job at a time.
+ * The common threads that run jobs, for all clients of the process: piece by
+ * piece, one piece of a job at a time, in the order of posting.
  *
- * One thread is enough as long as the stores answer.  When a job has waited for
- * 10 ms, because another job's store does not answer, one more thread begins,
- * and ends when no job waits.  So a stuck store delays no other.
+ * "dlock-work" waits for stores.  One thread is enough as long as the stores
+ * answer.  When a job has waited for 10 ms, because another job's store does
+ * not answer, one more thread begins, and ends when no job waits.  So a stuck
+ * store delays no other.
+ *
+ * "dlock-deliver" calls programs back.  A callback that does not return delays
+ * only callbacks, of all clients.
  */
 #ifndef DLOCK_CORE_BASE_JOB_H
 #define DLOCK_CORE_BASE_JOB_H
@@ -18,12 +22,13 @@
 
 struct dlki_workers;
 
-/* All zero but for the function: the job has not joined. */
+/* All zero but for the function and the thread: the job has not joined. */
 struct dlki_job {
 	/* Run a piece, with no lock held.  Returns whether there is another
 	 * piece: the job then has another turn, behind the jobs that wait. */
 	int (*run)(struct dlki_job *job);
 
+	enum dlki_job_thread { DLKI_WORK, DLKI_DELIVER } thread;
 	struct dlki_workers *_Atomic by; /* NULL: the job has not joined */
 	TAILQ_ENTRY(dlki_job) in_queue;  /* the rest: under a common mutex */
 	int posted;                      /* the job waits, or is to run again */
@@ -31,16 +36,17 @@ struct dlki_job {
 	int running;
 };
 
-/* Have a thread for the job: 0, or an errno value. */
+/* Have a thread for the job, unless it has one: 0, or an errno value. */
 int dlki_job_join(struct dlki_job *job);
 
 /* Let a joined job run; any lock may be held.  Returns whether all threads are
- * busy: post the job again after DLKI_JOB_STUCK_NS, and unless the job has
- * begun, an extra thread runs it. */
+ * busy: post a job of dlock-work again after DLKI_JOB_STUCK_NS, and unless the
+ * job has begun, an extra thread runs it. */
 int dlki_job_post(struct dlki_job *job);
 
-/* End the job: waits until a running piece has returned.  Accepts a job that
- * has not joined. */
+/* End the job: waits until a running piece has returned.  On the thread itself,
+ * in a piece of another job, there is no wait.  Accepts a job that has not
+ * joined. */
 void dlki_job_leave(struct dlki_job *job);
 
 #endif

@@ -5,36 +5,13 @@
 
 #include "core/base/job.h"
 #include "core/base/source.h"
-#include "core/deliver.h"
 #include "support/census.h"
 #include "support/fault.h"
-
-static int nothing_due(struct dlki_delivery *d)
-{
-	(void)d;
-	return 0;
-}
 
 static int no_more(struct dlki_job *job)
 {
 	(void)job;
 	return 0;
-}
-
-Test(common_fault, a_delivery)
-{
-	struct dlki_delivery d = { .call = nothing_due };
-	struct census before;
-
-	census_take(&before);
-	fault_in("calloc", 1, ENOMEM);
-	cr_assert_eq(dlki_delivery_join(&d), ENOMEM);
-	cr_assert(fault_came());
-	dlki_delivery_post(&d);
-	dlki_delivery_leave(&d);
-	cr_assert_eq(dlki_delivery_join(&d), 0);
-	dlki_delivery_leave(&d);
-	census_same(&before);
 }
 
 Test(common_fault, a_job)
