@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public functions on locks and holds: arguments, the scope of the call, a
- * lock or a multi-lock; the rest is done elsewhere.
+ * The public functions for a lock or a multi-lock, and for a hold of either:
+ * arguments, the scope of the call, and which of the two it is.
  */
 #include <stdlib.h>
 
 #include "core/acquire.h"
 #include "core/base/error.h"
-#include "core/base/process.h"
-#include "core/extend.h"
-#include "core/held.h"
-#include "core/inspect.h"
-#include "core/made_name.h"
 #include "core/multi.h"
 #include "core/multi_acquire.h"
 #include "core/multi_hold.h"
@@ -20,64 +15,6 @@
 #include "core/upgrade.h"
 
 /* ---- Locks --------------------------------------------------------------- */
-
-int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_mutex_new(out, client, name, &s.err));
-}
-
-int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_rwlock_new(out, client, name, &s.err));
-}
-
-int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
-			const char *name, uint32_t permits)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_semaphore_new(out, client, name,
-						      permits, &s.err));
-}
-
-int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_multi_new(out, members, count, &s.err));
-}
-
-int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_upgradeable_new(out, rwlock, &s.err));
-}
-
-int dlock_lock_unbind(dlock_lock *lock)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_lock_unbind(lock, &s.err));
-}
-
-int dlock_lock_use_read_side(dlock_lock *lock)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_lock_use_read_side(lock, &s.err));
-}
-
-int dlock_lock_sticky_cancel(dlock_lock *lock)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_lock_sticky(lock, &s.err));
-}
 
 void dlock_lock_free(dlock_lock *lock)
 {
@@ -101,72 +38,6 @@ void dlock_cancel(dlock_lock *lock)
 	else if (lock)
 		dlki_lock_cancel(lock);
 	dlki_leave(&s);
-}
-
-int dlock_lock_held(dlock_lock *lock)
-{
-	struct dlki_scope s = dlki_enter();
-	int rc;
-
-	if (!lock)
-		rc = dlk_fail(&s.err, DLOCK_EINVAL, "lock is NULL");
-	else if (lock->multi)
-		rc = dlki_multi_held(lock->multi, &s.err);
-	else
-		rc = dlki_held(lock, &s.err);
-	return dlki_leave_with(&s, rc);
-}
-
-int dlock_inspect(dlock_lock *lock,
-		  void (*each)(const struct dlock_participant *participant,
-			       void *arg),
-		  void *arg, int64_t timeout_ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_inspect(lock, each, arg, timeout_ms,
-						&s.err));
-}
-
-int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
-			    int64_t timeout_ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_permits(lock, out, timeout_ms, &s.err));
-}
-
-int dlock_semaphore_resize(dlock_lock *lock, uint32_t permits,
-			   int64_t timeout_ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_permits_resize(lock, permits,
-						       timeout_ms, &s.err));
-}
-
-int dlock_break(dlock_lock *lock, int64_t timeout_ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_break(lock, timeout_ms, &s.err));
-}
-
-int dlock_list(dlock_client *client,
-	       void (*each)(const struct dlock_lock_info *entry, void *arg),
-	       void *arg, int64_t timeout_ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_list(client, each, arg, timeout_ms,
-					     &s.err));
-}
-
-int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_name_make(out, bytes, len, &s.err));
 }
 
 /* ---- Acquire and release ------------------------------------------------- */
@@ -249,22 +120,6 @@ int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 		rc = acquire(lock, &o, terms, out, &s.err);
 	free(terms);
 	return dlki_leave_with(&s, rc);
-}
-
-int dlock_upgrade(dlock_lock *lock, dlock_hold *upgradeable, int64_t timeout_ms,
-		  dlock_hold **out)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_upgrade(lock, upgradeable, timeout_ms,
-						out, &s.err));
-}
-
-int dlock_extend(dlock_hold *hold, int64_t ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_extend(hold, ms, &s.err));
 }
 
 int dlock_release(dlock_hold *hold)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/extend.h"
-
+/* Moving the end of holds with an end. */
 #include <inttypes.h>
 
 #include "core/base/clock.h"
+#include "core/base/error.h"
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
@@ -76,7 +76,7 @@ static int extend_members(const struct dlki_multi_hold *m, dlk_time until,
 	return rc;
 }
 
-int dlki_extend(dlock_hold *hold, int64_t ms, struct dlk_error *err)
+static int extend(dlock_hold *hold, int64_t ms, struct dlk_error *err)
 {
 	dlk_time until;
 
@@ -91,4 +91,11 @@ int dlki_extend(dlock_hold *hold, int64_t ms, struct dlk_error *err)
 	if (dlki_hold_multi(hold))
 		return extend_members(dlki_hold_multi(hold), until, err);
 	return extend_claim(hold->claim, until, 0, err);
+}
+
+int dlock_extend(dlock_hold *hold, int64_t ms)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, extend(hold, ms, &s.err));
 }

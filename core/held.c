@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/held.h"
-
+/* Counting the holds of a lock. */
 #include <limits.h>
 
+#include "core/base/error.h"
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/multi.h"
@@ -27,7 +27,7 @@ static uint64_t count_of(const struct dlki_claim *claim, int both_sides)
 	return n;
 }
 
-int dlki_held(const dlock_lock *lock, struct dlk_error *err)
+static int held(const dlock_lock *lock, struct dlk_error *err)
 {
 	const struct dlki_record *r = lock->record;
 	struct dlock_client *c = r->client;
@@ -48,15 +48,29 @@ int dlki_held(const dlock_lock *lock, struct dlk_error *err)
 	return n < INT_MAX ? (int)n : INT_MAX;
 }
 
-int dlki_multi_held(const struct dlki_multi *multi, struct dlk_error *err)
+static int multi_held(const struct dlki_multi *multi, struct dlk_error *err)
 {
 	int least = INT_MAX;
 
 	for (size_t i = 0; i < multi->n && least > 0; i++) {
-		int n = dlki_held(multi->member[i].lock, err);
+		int n = held(multi->member[i].lock, err);
 
 		if (n < least)
 			least = n;
 	}
 	return least;
+}
+
+int dlock_lock_held(dlock_lock *lock)
+{
+	struct dlki_scope s = dlki_enter();
+	int rc;
+
+	if (!lock)
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "lock is NULL");
+	else if (lock->multi)
+		rc = multi_held(lock->multi, &s.err);
+	else
+		rc = held(lock, &s.err);
+	return dlki_leave_with(&s, rc);
 }

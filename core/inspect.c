@@ -37,10 +37,12 @@ struct dlki_question {
 	STAILQ_HEAD(, report) reports;
 	int nomem; /* for a report */
 
-	/* Of a question without a waiting thread. */
-	struct dlki_record *record; /* with a reference, or NULL: not begun */
 	void (*each)(const struct dlock_participant *p, void *arg);
 	void *arg;
+
+	/* Of a question without a waiting thread: with a reference, or NULL:
+	 * not begun. */
+	struct dlki_record *record;
 };
 
 /* ---- Reports ------------------------------------------------------------- */
@@ -223,38 +225,27 @@ static int begin_about(struct dlki_question *q, const dlock_lock *lock,
 }
 
 /* For a store that reports no waiters, report no waiters here either. */
-static void append_own_waiters(struct dlki_question *q,
-			       const struct dlki_record *r)
-{
-	struct dlock_client *c = q->client;
-
-	if (!(c->session->caps & DLOCK_CAP_FAIR))
-		return;
-	pthread_mutex_lock(&c->mu);
-	dlki_parked_report(r, append_participant, q);
-	pthread_mutex_unlock(&c->mu);
-}
-
 static int inspect(struct dlki_question *q, const struct dlki_record *r,
 		   struct dlk_error *err)
 {
+	struct dlock_client *c = q->client;
 	int rc = ask_store(q, ask_inspect, err);
 
-	if (rc == 0)
-		append_own_waiters(q, r);
+	if (rc == 0 && c->session->caps & DLOCK_CAP_FAIR) {
+		pthread_mutex_lock(&c->mu);
+		dlki_parked_report(r, append_participant, q);
+		pthread_mutex_unlock(&c->mu);
+	}
 	return rc == 0 && q->nomem ? dlki_nomem(err) : rc;
 }
 
-static void tell_participants(struct dlki_question *q, int rc,
-			      void (*each)(const struct dlock_participant *p,
-					   void *arg),
-			      void *arg)
+static void tell_participants(struct dlki_question *q, int rc)
 {
 	struct report *r;
 
 	while ((r = next_report(q))) {
 		if (rc == 0)
-			each(&r->as.participant, arg);
+			q->each(&r->as.participant, q->arg);
 		free(r);
 	}
 }
@@ -263,38 +254,50 @@ int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),
 		 void *arg, int64_t timeout_ms, struct dlk_error *err)
 {
-	struct dlki_question q = { 0 };
+	struct dlki_question q = { .each = each, .arg = arg };
 	int rc = begin_about(&q, lock, timeout_ms, err);
 
 	if (rc == 0 && !each)
 		rc = dlk_fail(err, DLOCK_EINVAL, "each is NULL");
 	if (rc == 0)
 		rc = inspect(&q, lock->record, err);
-	tell_participants(&q, rc, each, arg);
+	tell_participants(&q, rc);
 	return rc;
 }
 
-int dlki_list(dlock_client *client,
-	      void (*each)(const struct dlock_lock_info *info, void *arg),
-	      void *arg, int64_t timeout_ms, struct dlk_error *err)
+int dlock_inspect(dlock_lock *lock,
+		  void (*each)(const struct dlock_participant *participant,
+			       void *arg),
+		  void *arg, int64_t timeout_ms)
 {
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, dlki_inspect(lock, each, arg, timeout_ms,
+						&s.err));
+}
+
+int dlock_list(dlock_client *client,
+	       void (*each)(const struct dlock_lock_info *entry, void *arg),
+	       void *arg, int64_t timeout_ms)
+{
+	struct dlki_scope s = dlki_enter();
 	struct dlki_question q = { 0 };
 	struct report *r;
-	int rc;
+	int rc = 0;
 
-	if (!client)
-		return dlk_fail(err, DLOCK_EINVAL, "client is NULL");
-	if (!each)
-		return dlk_fail(err, DLOCK_EINVAL, "each is NULL");
-	rc = begin(&q, client, timeout_ms, err);
+	if (!client || !each)
+		rc = dlk_fail(&s.err, DLOCK_EINVAL, "%s is NULL",
+			      client ? "each" : "client");
 	if (rc == 0)
-		rc = ask_store(&q, ask_list, err);
+		rc = begin(&q, client, timeout_ms, &s.err);
+	if (rc == 0)
+		rc = ask_store(&q, ask_list, &s.err);
 	while ((r = next_report(&q))) {
 		if (rc == 0)
 			each(&r->as.info, arg);
 		free(r);
 	}
-	return rc;
+	return dlki_leave_with(&s, rc);
 }
 
 int dlki_resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
@@ -307,33 +310,33 @@ int dlki_resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
 	return rc == 0 ? ask_store(&q, ask_resize, err) : rc;
 }
 
-int dlki_break(const dlock_lock *lock, int64_t timeout_ms,
-	       struct dlk_error *err)
+int dlock_break(dlock_lock *lock, int64_t timeout_ms)
 {
+	struct dlki_scope s = dlki_enter();
 	struct dlki_question q = { 0 };
-	int rc = begin_about(&q, lock, timeout_ms, err);
+	int rc = begin_about(&q, lock, timeout_ms, &s.err);
 
-	return rc == 0 ? ask_store(&q, ask_break, err) : rc;
+	if (rc == 0)
+		rc = ask_store(&q, ask_break, &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 /* The holders of this client are told even if the store does not answer. */
-int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
-		struct dlk_error *err)
+int dlock_revoke(dlock_lock *lock, int64_t timeout_ms)
 {
+	struct dlki_scope s = dlki_enter();
 	struct dlki_question q = { 0 };
-	struct dlock_client *c;
-	int rc = begin_about(&q, lock, timeout_ms, err);
+	int rc = begin_about(&q, lock, timeout_ms, &s.err);
 
 	if (rc == 0)
-		rc = dlki_client_ours(q.client, err);
+		rc = dlki_client_ours(q.client, &s.err);
 	if (rc != 0)
-		return rc;
-	c = q.client;
-	pthread_mutex_lock(&c->mu);
-	if (!c->closing)
+		return dlki_leave_with(&s, rc);
+	pthread_mutex_lock(&q.client->mu);
+	if (!q.client->closing)
 		dlki_watch_revoke(lock->record);
-	pthread_mutex_unlock(&c->mu);
-	return ask_store(&q, ask_revoke, err);
+	pthread_mutex_unlock(&q.client->mu);
+	return dlki_leave_with(&s, ask_store(&q, ask_revoke, &s.err));
 }
 
 /* ---- Without waiting ----------------------------------------------------- */
@@ -380,14 +383,13 @@ int dlki_question_ask(struct dlki_question *q, struct dlk_error *err)
 
 	if (q->deadline < least)
 		q->deadline = least;
-	if (q->each)
-		return inspect(q, q->record, err);
-	return ask_store(q, ask_break, err);
+	return q->each ? inspect(q, q->record, err) :
+			 ask_store(q, ask_break, err);
 }
 
 void dlki_question_end(struct dlki_question *q, int rc)
 {
-	tell_participants(q, rc, q->each, q->arg);
+	tell_participants(q, rc);
 	if (q->record) {
 		pthread_mutex_lock(&q->client->mu);
 		dlki_record_unref(q->record);

@@ -36,19 +36,12 @@ int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
  * client stays. */
 void dlki_question_end(struct dlki_question *question, int rc);
 
-/* Answer dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break(), and
- * dlock_semaphore_resize() for a semaphore. */
+/* The body of dlock_inspect(); and of dlock_semaphore_resize(), for a
+ * semaphore. */
 int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),
 		 void *arg, int64_t timeout_ms, struct dlk_error *err);
-int dlki_list(dlock_client *client,
-	      void (*each)(const struct dlock_lock_info *info, void *arg),
-	      void *arg, int64_t timeout_ms, struct dlk_error *err);
-int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
-		struct dlk_error *err);
 int dlki_resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
 		struct dlk_error *err);
-int dlki_break(const dlock_lock *lock, int64_t timeout_ms,
-	       struct dlk_error *err);
 
 #endif

@@ -71,36 +71,45 @@ int dlki_mutex_new(dlock_lock **out, dlock_client *client, const char *name,
 	return rc != 0 ? rc : make_lock(out, client, DLK_LOCK, name, 0, err);
 }
 
-int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
-		    struct dlk_error *err)
+int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)
 {
-	int rc = check_new_lock(out, client, name, err);
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, dlki_mutex_new(out, client, name, &s.err));
+}
+
+int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name)
+{
+	struct dlki_scope s = dlki_enter();
+	int rc = check_new_lock(out, client, name, &s.err);
 
 	if (rc == 0)
 		rc = dlki_lock_needs(client, DLOCK_CAP_SHARED,
-				     "read-write locks", err);
+				     "read-write locks", &s.err);
 	if (rc == 0)
-		rc = make_lock(out, client, DLK_LOCK, name, 0, err);
+		rc = make_lock(out, client, DLK_LOCK, name, 0, &s.err);
 	if (rc == 0)
 		(*out)->has_read_side = 1;
-	return rc;
+	return dlki_leave_with(&s, rc);
 }
 
-int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
-		       uint32_t permits, struct dlk_error *err)
+int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
+			const char *name, uint32_t permits)
 {
-	int rc = check_new_lock(out, client, name, err);
+	struct dlki_scope s = dlki_enter();
+	int rc = check_new_lock(out, client, name, &s.err);
 
 	if (rc == 0 && permits == 0)
-		rc = dlk_fail(err, DLOCK_EINVAL,
+		rc = dlk_fail(&s.err, DLOCK_EINVAL,
 			      "semaphore '%s': 0 permits; 1 is the least",
 			      name);
 	if (rc == 0)
 		rc = dlki_lock_needs(client, DLOCK_CAP_COUNT, "semaphores",
-				     err);
+				     &s.err);
 	if (rc == 0)
-		rc = make_lock(out, client, DLK_SEMAPHORE, name, permits, err);
-	return rc;
+		rc = make_lock(out, client, DLK_SEMAPHORE, name, permits,
+			       &s.err);
+	return dlki_leave_with(&s, rc);
 }
 
 enum dlk_mode dlki_lock_mode(const dlock_lock *lock)
@@ -120,13 +129,14 @@ int dlki_lock_check(const dlock_lock *lock, int reads, struct dlk_error *err)
 	return 0;
 }
 
-int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err)
+int dlock_lock_use_read_side(dlock_lock *lock)
 {
-	int rc = dlki_lock_check(lock, 1, err);
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_lock_check(lock, 1, &s.err);
 
 	if (rc == 0)
 		lock->reads = 1;
-	return rc;
+	return dlki_leave_with(&s, rc);
 }
 
 int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
@@ -187,24 +197,28 @@ void dlki_lock_cancel(dlock_lock *lock)
 	dlki_rousers_rouse(&c->rousers);
 }
 
-int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err)
+int dlock_lock_sticky_cancel(dlock_lock *lock)
 {
-	if (!lock)
-		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (!lock->sticky)
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_lock_check(lock, 0, &s.err);
+
+	if (rc == 0 && !lock->sticky)
 		atomic_store(&lock->answered, atomic_load(&lock->cancels));
-	lock->sticky = 1;
-	return 0;
+	if (rc == 0)
+		lock->sticky = 1;
+	return dlki_leave_with(&s, rc);
 }
 
-int dlki_lock_unbind(dlock_lock *lock, struct dlk_error *err)
+int dlock_lock_unbind(dlock_lock *lock)
 {
-	if (!lock)
-		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (lock->multi)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"a multi-lock has no holds of its own: unbind "
-				"its members before dlock_multi_new()");
-	lock->unbound = 1;
-	return 0;
+	struct dlki_scope s = dlki_enter();
+	int rc = dlki_lock_check(lock, 0, &s.err);
+
+	if (rc == 0 && lock->multi)
+		rc = dlk_fail(&s.err, DLOCK_EINVAL,
+			      "a multi-lock has no holds of its own: unbind "
+			      "its members before dlock_multi_new()");
+	if (rc == 0)
+		lock->unbound = 1;
+	return dlki_leave_with(&s, rc);
 }

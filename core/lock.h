@@ -23,14 +23,9 @@ struct dlock_lock {
 	int sticky;                   /* a cancel waits for a wait to end */
 };
 
-/* Make a handle, for dlock_mutex_new(), dlock_rwlock_new() and
- * dlock_semaphore_new(). */
+/* The body of dlock_mutex_new(). */
 int dlki_mutex_new(dlock_lock **out, dlock_client *client, const char *name,
 		   struct dlk_error *err);
-int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
-		    struct dlk_error *err);
-int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
-		       uint32_t permits, struct dlk_error *err);
 
 /* 0, or EINVAL: the lock is NULL, or has no read side to take. */
 int dlki_lock_check(const dlock_lock *lock, int reads, struct dlk_error *err);
@@ -38,9 +33,6 @@ int dlki_lock_check(const dlock_lock *lock, int reads, struct dlk_error *err);
 /* 0, or ENOTSUP: the client's store has not `what`, which is the capability. */
 int dlki_lock_needs(const dlock_client *client, uint32_t cap, const char *what,
 		    struct dlk_error *err);
-
-/* What dlock_lock_sticky_cancel() does. */
-int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err);
 
 /* The rest is for handles of single locks. */
 
@@ -52,11 +44,5 @@ int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 		    struct dlk_error *err);
 void dlki_lock_free(dlock_lock *lock);
 void dlki_lock_cancel(dlock_lock *lock);
-
-/* As dlock_lock_unbind(), with any handle. */
-int dlki_lock_unbind(dlock_lock *lock, struct dlk_error *err);
-
-/* As dlock_lock_use_read_side(), with any handle. */
-int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err);
 
 #endif

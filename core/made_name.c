@@ -4,6 +4,7 @@
 #include <sha2.h>
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/name.h"
 
@@ -86,4 +87,11 @@ int dlki_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len,
 		return DLOCK_NAME_ESCAPED;
 	hash(out, bytes, len);
 	return DLOCK_NAME_HASHED;
+}
+
+int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, dlki_name_make(out, bytes, len, &s.err));
 }

@@ -7,7 +7,7 @@
 
 struct dlk_error;
 
-/* DLOCK_NAME_SAME and so on, or EINVAL. */
+/* The body of dlock_name_make(). */
 int dlki_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len,
 		   struct dlk_error *err);
 

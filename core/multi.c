@@ -135,6 +135,13 @@ int dlki_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count,
 	return 0;
 }
 
+int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, dlki_multi_new(out, members, count, &s.err));
+}
+
 struct dlock_client *dlki_multi_home(const struct dlki_multi *multi)
 {
 	const struct dlki_member *member = multi->member;

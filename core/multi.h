@@ -22,7 +22,7 @@ struct dlki_multi {
 	} member[];               /* by name, then by URI */
 };
 
-/* As dlock_multi_new(). */
+/* The body of dlock_multi_new(). */
 int dlki_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count,
 		   struct dlk_error *err);
 void dlki_multi_free(struct dlki_multi *multi);

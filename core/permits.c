@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/inspect.h"
 
 static void count_permits(const struct dlock_participant *p, void *arg)
@@ -25,7 +26,7 @@ static int check_semaphore(const dlock_lock *lock, struct dlk_error *err)
 	return 0;
 }
 
-int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
+static int count(const dlock_lock *lock, struct dlock_permits *out,
 		 int64_t timeout_ms, struct dlk_error *err)
 {
 	struct dlock_permits sum = { 0 };
@@ -47,8 +48,8 @@ int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
 	return 0;
 }
 
-int dlki_permits_resize(const dlock_lock *lock, uint32_t permits,
-			int64_t timeout_ms, struct dlk_error *err)
+static int resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
+		  struct dlk_error *err)
 {
 	int rc = check_semaphore(lock, err);
 
@@ -59,6 +60,22 @@ int dlki_permits_resize(const dlock_lock *lock, uint32_t permits,
 				"semaphore '%s': 0 permits; 1 is the least",
 				lock->record->name);
 	return dlki_resize(lock, permits, timeout_ms, err);
+}
+
+int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
+			    int64_t timeout_ms)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, count(lock, out, timeout_ms, &s.err));
+}
+
+int dlock_semaphore_resize(dlock_lock *lock, uint32_t permits,
+			   int64_t timeout_ms)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, resize(lock, permits, timeout_ms, &s.err));
 }
 
 int dlki_permits_check(const dlock_lock *lock, uint32_t permits,

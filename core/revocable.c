@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/guard.h"
-#include "core/inspect.h"
 #include "core/multi_hold.h"
 #include "core/watch.h"
 
@@ -98,11 +97,4 @@ int dlock_wanted_fd(dlock_hold *hold)
 	else
 		fd = wanted_fd(hold, &s.err);
 	return dlki_leave_with(&s, fd);
-}
-
-int dlock_revoke(dlock_lock *lock, int64_t timeout_ms)
-{
-	struct dlki_scope s = dlki_enter();
-
-	return dlki_leave_with(&s, dlki_revoke(lock, timeout_ms, &s.err));
 }

@@ -6,7 +6,7 @@
 
 #include "core/acquire.h"
 #include "core/base/clock.h"
-#include "core/base/process.h"
+#include "core/base/error.h"
 #include "core/guard.h"
 #include "core/made_name.h"
 #include "core/multi_hold.h"
@@ -49,8 +49,8 @@ static int gate_new(dlock_lock **out, const dlock_lock *rwlock,
 	return rc;
 }
 
-int dlki_upgradeable_new(dlock_lock **out, dlock_lock *rwlock,
-			 struct dlk_error *err)
+static int upgradeable_new(dlock_lock **out, dlock_lock *rwlock,
+			   struct dlk_error *err)
 {
 	dlock_lock *member[2] = { NULL, NULL };
 	int rc = check_rwlock(out, rwlock, err);
@@ -71,6 +71,13 @@ int dlki_upgradeable_new(dlock_lock **out, dlock_lock *rwlock,
 			dlki_lock_free(member[i]);
 	}
 	return rc;
+}
+
+int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, upgradeable_new(out, rwlock, &s.err));
 }
 
 static dlock_lock *member_of(const struct dlki_multi *multi, size_t place)
@@ -201,8 +208,8 @@ static int acquire(dlock_lock *lock, const dlock_hold *hold,
 	return rc;
 }
 
-int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
-		 dlock_hold **out, struct dlk_error *err)
+static int upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
+		   dlock_hold **out, struct dlk_error *err)
 {
 	dlock_hold *writes = NULL;
 	struct dlki_claim *read;
@@ -224,4 +231,13 @@ int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 	if (rc == 0)
 		*out = writes;
 	return rc;
+}
+
+int dlock_upgrade(dlock_lock *lock, dlock_hold *upgradeable, int64_t timeout_ms,
+		  dlock_hold **out)
+{
+	struct dlki_scope s = dlki_enter();
+
+	return dlki_leave_with(&s, upgrade(lock, upgradeable, timeout_ms, out,
+					   &s.err));
 }

@@ -17,22 +17,10 @@
 /* The members, by the place where the multi-lock names them. */
 enum { DLKI_UPGRADEABLE_READ, DLKI_UPGRADEABLE_GATE };
 
-/* The body of dlock_upgradeable_new(). */
-int dlki_upgradeable_new(dlock_lock **out, dlock_lock *rwlock,
-			 struct dlk_error *err);
-
 /* May this thread acquire the multi-lock?  0, or EDEADLK: it is upgradeable,
  * and the thread has the lock, but not the gate. */
 int dlki_upgradeable_check(const struct dlki_multi *multi,
 			   struct dlk_error *err);
-
-/* The body of dlock_upgrade(). */
-int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
-		 dlock_hold **out, struct dlk_error *err);
-
-/*
- * The parts, for an asynchronous call too.
- */
 
 /* May this thread upgrade the hold?  0, and the claim of the read side; or an
  * error. */
