@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/uri/uri.h"
 #include "core/uri/authority.h"
+#include "core/base/digits.h"
 #include "core/base/error.h"
 #include "core/uri/escape.h"
 #include "core/uri/params.h"
 #include "core/uri/password.h"
-#include "core/uri/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +110,63 @@ static struct parsed *new_parsed(const char *text)
 	return p;
 }
 
+/* ---- Put together again, for people and logs ----------------------------- */
+
+/* Each appends to `*to`, and moves it to the end. */
+static void show(char **to, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(*to, text, len);
+	*to += len;
+}
+
+static void show_host(char **to, const struct dlk_host *host)
+{
+	int bracket = strchr(host->name, ':') != NULL;
+	char digits[DLKI_DIGITS];
+
+	show(to, bracket ? "[" : "");
+	show(to, host->name);
+	show(to, bracket ? "]" : "");
+	if (host->port == 0)
+		return;
+	dlki_digits(digits, host->port);
+	show(to, ":");
+	show(to, digits);
+}
+
+/* Show all but the parameters.  Without "//" in front, a path that begins with
+ * two slashes would be read as a host. */
+static void show_place(char **to, const struct dlk_uri *uri)
+{
+	show(to, uri->scheme);
+	show(to, ":");
+	if (uri->n_hosts || (uri->path && strncmp(uri->path, "//", 2) == 0))
+		show(to, "//");
+	if (uri->user) {
+		dlki_escape(to, uri->user, "");
+		show(to, "@");
+	}
+	for (size_t i = 0; i < uri->n_hosts; i++) {
+		show(to, i ? "," : "");
+		show_host(to, &uri->hosts[i]);
+	}
+	if (uri->path)
+		dlki_escape(to, uri->path, "/:,+=");
+}
+
+static void show_param(char **to, char before, const char *name,
+		       const char *value)
+{
+	*(*to)++ = before;
+	show(to, name);
+	show(to, "=");
+	dlki_escape(to, value, "/:,");
+}
+
+/* ---- The parts ----------------------------------------------------------- */
+
 /* password_file is the name of a file.  Any other "password" may be a
  * password. */
 static int is_secret(const char *name)
@@ -146,7 +203,7 @@ static int parse_param(struct parsed *p, const char *text, size_t len,
 	if (!is_secret(name)) {
 		char before = strchr(p->uri.shown, '?') ? '&' : '?';
 
-		dlki_show_param(&p->shown, before, name, value);
+		show_param(&p->shown, before, name, value);
 	}
 	return dlki_values_set(p->values, name, value, err);
 }
@@ -192,7 +249,7 @@ static int parse_rest(struct parsed *p, const char *text, struct dlk_error *err)
 		if (dlki_unescape(&p->room, path, path_len, "path", err) < 0)
 			return DLOCK_EINVAL;
 	}
-	dlki_show_place(&p->shown, &p->uri);
+	show_place(&p->shown, &p->uri);
 	return *query ? parse_query(p, query, err) : DLOCK_OK;
 }
 
