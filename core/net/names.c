@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/net/names.h"
 
-#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ struct name *dlki_names_find_or_add(struct names *all, const char *host,
 		return NULL;
 	memcpy(name->host, host, len);
 	memcpy(name->port, port, strlen(port) + 1);
+	name->all = all;
 	name->next = all->first;
 	all->first = name;
 	all->n++;
@@ -87,41 +89,28 @@ static void record_answer(struct name *name, struct dlki_answer a)
 
 /* ---- The thread ---------------------------------------------------------- */
 
-struct task {
-	struct names *all;
-	struct name *name;
-};
-
 static void *resolve_name(void *arg)
 {
-	struct task task = *(struct task *)arg;
-	struct dlki_answer a;
+	struct name *name = arg;
+	struct names *all = name->all;
+	struct dlki_answer a = dlki_answer_get(name->host, name->port, 0);
 
-	free(arg);
-	a = dlki_answer_get(task.name->host, task.name->port, 0);
-	pthread_mutex_lock(&task.all->base.mu);
-	record_answer(task.name, a);
-	task.name->refs--;
-	dlki_names_forget(task.all);
-	pthread_cond_broadcast(&task.all->base.changed);
-	pthread_mutex_unlock(&task.all->base.mu);
+	pthread_mutex_lock(&all->base.mu);
+	record_answer(name, a);
+	name->refs--;
+	dlki_names_forget(all);
+	pthread_cond_broadcast(&all->base.changed);
+	pthread_mutex_unlock(&all->base.mu);
 	return NULL;
 }
 
-static int start_thread(struct names *all, struct name *name)
+static int start_thread(struct name *name)
 {
-	struct task *task = malloc(sizeof(*task));
 	pthread_t thread;
-	int rc;
+	int rc = dlk_thread(&thread, "dlock-resolve", resolve_name, name);
 
-	if (!task)
-		return ENOMEM;
-	*task = (struct task){ .all = all, .name = name };
-	rc = dlk_thread(&thread, "dlock-resolve", resolve_name, task);
-	if (rc != 0) {
-		free(task);
+	if (rc != 0)
 		return rc;
-	}
 	pthread_detach(thread);
 	name->refs++;
 	name->looking = 1;
@@ -129,9 +118,9 @@ static int start_thread(struct names *all, struct name *name)
 	return 0;
 }
 
-int dlki_names_look_up(struct names *all, struct name *name)
+int dlki_names_look_up(struct name *name)
 {
-	return name->looking ? 0 : start_thread(all, name);
+	return name->looking ? 0 : start_thread(name);
 }
 
 /* ---- Waiting for an answer ----------------------------------------------- */
@@ -167,7 +156,7 @@ static int resolve_by_thread(struct names *all, struct name *name,
 			     struct dlki_answer *out, dlk_time deadline,
 			     struct dlk_error *err)
 {
-	int rc = dlki_names_look_up(all, name);
+	int rc = dlki_names_look_up(name);
 	int answered = 0;
 
 	if (rc == 0)
@@ -188,8 +177,11 @@ static int resolve_by_thread(struct names *all, struct name *name,
 	return out->rc == 0 && !out->list ? dlki_nomem(err) : 0;
 }
 
-int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
-		   dlk_time deadline, struct dlk_error *err)
+/* Have a thread resolve the name, unless a thread already does.  *out is the
+ * answer, or if none came by the deadline, the last good answer.  0, or an
+ * error code if there is neither. */
+static int ask(struct dlki_answer *out, const char *host, const char *port,
+	       dlk_time deadline, struct dlk_error *err)
 {
 	struct names *all = dlki_names_here();
 	struct name *name;
@@ -209,6 +201,33 @@ int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 	}
 	pthread_mutex_unlock(&all->base.mu);
 	return rc;
+}
+
+/* ---- For callers that wait ----------------------------------------------- */
+
+void dlki_resolve_free(struct addrinfo *list)
+{
+	free(list);
+}
+
+int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
+		 dlk_time deadline, struct dlk_error *err)
+{
+	struct dlki_answer a;
+	char text[6];
+	int rc;
+
+	snprintf(text, sizeof(text), "%u", (unsigned int)port);
+	a = dlki_answer_get(host, text, AI_NUMERICHOST);
+	if (a.rc == EAI_NONAME) {
+		rc = ask(&a, host, text, deadline, err);
+		if (rc != 0)
+			return rc;
+	}
+	if (a.rc != 0)
+		return dlki_answer_failed(&a, host, err);
+	*out = a.list;
+	return 0;
 }
 
 void dlki_resolve_begin(void)

@@ -16,7 +16,10 @@ struct listener {
 	LIST_ENTRY(listener) in_listeners;
 };
 
+struct names;
+
 struct name {
+	struct names *all;
 	struct name *next;
 	unsigned int refs; /* by callers, and the thread */
 	int looking;       /* a thread looks the name up */
@@ -48,18 +51,10 @@ struct name *dlki_names_find_or_add(struct names *all, const char *host,
 
 /* Have a thread look the name up, unless a thread already does.  0 or an errno
  * value. */
-int dlki_names_look_up(struct names *all, struct name *name);
+int dlki_names_look_up(struct name *name);
 
 /* Forget the names without a waiting caller, if no client is left or if the
  * names are many. */
 void dlki_names_forget(struct names *all);
-
-/* ---- Without ------------------------------------------------------------- */
-
-/* Have a thread resolve the name, unless a thread already does.  *out is the
- * answer, or if none came by the deadline, the last good answer.  0, or an
- * error code if there is neither. */
-int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
-		   dlk_time deadline, struct dlk_error *err);
 
 #endif

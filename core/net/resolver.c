@@ -52,7 +52,7 @@ static void listen_to(struct dlki_lookup *l, struct names *all)
 	if (!l->name)
 		return;
 	l->before = l->name->answers;
-	l->errnum = dlki_names_look_up(all, l->name);
+	l->errnum = dlki_names_look_up(l->name);
 	if (l->errnum != 0)
 		return;
 	l->all = all;

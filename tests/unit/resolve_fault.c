@@ -26,7 +26,7 @@ static int resolve(const char *host, uint16_t port, int64_t ms)
 	return rc;
 }
 
-/* The names of the process, the name, the thread's task, and the answer. */
+/* The names of the process, the name, the thread, and the answer. */
 Test(resolve_fault, each_allocation_may_fail)
 {
 	static const struct {
@@ -35,7 +35,7 @@ Test(resolve_fault, each_allocation_may_fail)
 	} faults[] = {
 		{ "calloc", 1 },
 		{ "calloc", 1 },
-		{ "malloc", 1 },
+		{ "pthread_create", 1 },
 		{ "calloc", 2 },
 	};
 	struct census before;
@@ -76,7 +76,7 @@ Test(resolve_fault, the_last_addresses_are_good_without_a_thread)
 {
 	dlki_resolve_begin();
 	CHECK_INT(resolve("pair.test", 1, patience_ms()), ==, 0);
-	fault_in("malloc", 1, ENOMEM);
+	fault_in("pthread_create", 1, EAGAIN);
 	CHECK_INT(resolve("pair.test", 1, patience_ms()), ==, 0);
 	CHECK(fault_came());
 	CHECK_INT(peer_names_resolved(), ==, 1);

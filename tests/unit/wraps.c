@@ -2,6 +2,7 @@
 /* What the cases of this program let fail. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -12,6 +13,10 @@
 
 FAULT_WRAP(void *, NULL, calloc, (size_t n, size_t size), (n, size))
 FAULT_WRAP(void *, NULL, malloc, (size_t size), (size))
+FAULT_WRAP(int, errno, pthread_create,
+	   (pthread_t * out, const pthread_attr_t *attr, void *(*run)(void *),
+	    void *arg),
+	   (out, attr, run, arg))
 FAULT_WRAP(int, -1, socket, (int family, int type, int protocol),
 	   (family, type, protocol))
 FAULT_WRAP(int, -1, getsockopt,
