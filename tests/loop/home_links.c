@@ -172,11 +172,3 @@ Test(home, is_tried_again_when_this_process_is_short_of_descriptors)
 	greet(0, 7000, "HI one\n");
 	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\n");
 }
-
-Test(home, warnings_of_the_protocol_are_told)
-{
-	rig_init_up("");
-	rig_say(0, "! it forgets\n");
-	cr_assert_eq(rig.warned, 1);
-	cr_assert_str_eq(rig.told, "it forgets");
-}

@@ -92,24 +92,6 @@ Test(links, an_event_of_an_earlier_connection_is_dropped)
 	rig_turn();
 }
 
-Test(links, an_answer_that_makes_no_sense_ends_the_connection)
-{
-	rig_init_up("");
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig_say(0, "?\nG 1\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	cr_assert(!rig.world.socks[0].is_open);
-	cr_assert_str_eq(rig.e->links[0]->why.text,
-			 "127.0.0.1:7000: nonsense: ?");
-}
-
-Test(links, an_answer_that_nobody_asked_for_is_nonsense)
-{
-	rig_init_up("");
-	rig_say(0, "G 1\n");
-	cr_assert(!rig.world.socks[0].is_open);
-}
-
 Test(links, a_request_without_an_answer_ends_its_connection)
 {
 	dlk_time sent;

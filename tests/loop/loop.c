@@ -47,20 +47,6 @@ Test(loop, an_op_from_before_the_greeting_has_the_lease_agreed)
 	cr_assert_eq(rig.ops[7].lease_ms, 1000);
 }
 
-/* The write takes time, and so does the way back: neither counts. */
-Test(loop, since_is_read_before_the_write)
-{
-	dlk_time before;
-
-	rig_init_up("");
-	rig.world.per_write = 50 * DLK_MS;
-	before = rig.world.clock;
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig.world.clock += 70 * DLK_MS;
-	rig_say(0, "G 1\n");
-	cr_assert_eq(rig.ops[1].since, before);
-}
-
 Test(loop, since_is_of_the_write_that_took_the_first_byte)
 {
 	dlk_time first, second;
@@ -80,28 +66,6 @@ Test(loop, since_is_of_the_write_that_took_the_first_byte)
 	cr_assert_eq(rig.ops[1].since, first);
 	cr_assert_eq(rig.ops[2].since, first);
 	cr_assert_eq(rig.ops[3].since, second);
-}
-
-Test(loop, answers_may_come_a_byte_at_a_time)
-{
-	static const char answer[] = "B 20 99\nG 12\nY1\n";
-
-	rig_init_up("");
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig_submit(2, DLKI_ATTEMPT, never);
-	rig_submit(3, DLKI_RELEASE, never);
-	for (size_t i = 0; answer[i]; i++) {
-		cr_assert_eq(rig.ended[3], 0);
-		script_says_bytes(&rig.world, 0, answer + i, 1);
-		rig_turn();
-	}
-	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
-	cr_assert_eq(rig.ops[1].look_in_ms, 20);
-	cr_assert_eq(rig.ops[1].store_clock_us, 99);
-	cr_assert_eq(rig.ops[2].token, 12);
-	cr_assert_eq(rig.ops[3].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ops[3].stood, 1);
-	cr_assert_eq(rig.ops[3].residue, DLKI_RESIDUE_NONE);
 }
 
 Test(loop, what_ends_in_a_turn_is_written_once)
@@ -162,19 +126,6 @@ Test(loop, a_deadline_is_kept_exactly)
 	cr_assert_eq(rig.ended_at[1], deadline);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
-}
-
-Test(loop, an_answer_after_the_deadline_is_of_no_op)
-{
-	rig_init_up("");
-	rig_submit(1, DLKI_ATTEMPT, rig.world.clock + 5);
-	rig_submit(2, DLKI_ATTEMPT, never);
-	rig_turn_until(rig.world.clock + 5);
-	cr_assert_eq(rig.ended[1], 1);
-	rig_say(0, "G 1\nG 2\n");
-	cr_assert_eq(rig.ended[1], 1);
-	cr_assert_eq(rig.ops[2].token, 2);
-	cr_assert_eq(rig.world.opened, 1, "the connection is still good");
 }
 
 Test(loop, without_a_connection_a_deadline_finds_the_op_unsent)
@@ -248,23 +199,6 @@ Test(loop, an_early_alarm_changes_nothing)
 	cr_assert_eq(rig.ended_at[1], deadline);
 }
 
-Test(loop, answers_of_every_kind_to_ops_that_are_over_are_dropped)
-{
-	rig_init_up("");
-	for (int i = 1; i <= 5; i++) {
-		enum dlki_verb verb = i == 5 ? DLKI_RELEASE : DLKI_ATTEMPT;
-
-		rig_submit(i, verb, rig.world.clock + 5);
-	}
-	rig_turn_until(rig.world.clock + 5);
-	rig_say(0, "G 1\nB 1 1\nM\nF\nY1\n");
-	for (int i = 1; i <= 5; i++) {
-		cr_assert_eq(rig.ended[i], 1);
-		cr_assert_eq(rig.ops[i].outcome, DLKI_UNANSWERED);
-	}
-	cr_assert(rig.world.socks[0].is_open);
-}
-
 Test(loop, many_ops_of_a_verb_are_handed_over_in_batches)
 {
 	static struct dlki_op more[RIG_OPS];
@@ -295,20 +229,6 @@ Test(loop, many_ops_of_a_verb_are_handed_over_in_batches)
 }
 
 /* ---- Other ends ---------------------------------------------------------- */
-
-Test(loop, again_and_failed_are_handed_on)
-{
-	rig_init_up("");
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig_submit(2, DLKI_ATTEMPT, never);
-	rig_say(0, "M\nF\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_AGAIN);
-	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig.error[2], "refused");
-	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\nA 2\n",
-			 "the engine asks nothing again");
-}
 
 static int chained;
 

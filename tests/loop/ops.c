@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ops of several requests, held ops, rows; and news in words. */
+/* Ops of several requests, held ops; and news in words. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,19 +38,6 @@ Test(ops, a_second_request_follows_the_answer_to_the_first)
 	cr_assert_eq(rig.ops[2].token, 7);
 }
 
-Test(ops, a_second_request_is_not_sent_for_an_op_that_is_over)
-{
-	rig_init_up("");
-	rig_submit(1, DLKI_BREAK, never);
-	dlki_cancel(&rig.ops[1]);
-	rig_turn();
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	expect_heard(0, "K 1\n");
-	rig_say(0, "K\n");
-	expect_heard(0, "");
-	cr_assert_eq(rig.ended[1], 1);
-}
-
 /* The first request was sent, so the op does not begin anew. */
 Test(ops, a_second_request_that_was_not_sent_is_unanswered)
 {
@@ -61,23 +48,6 @@ Test(ops, a_second_request_that_was_not_sent_is_unanswered)
 	rig_end(0);
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-}
-
-Test(ops, a_first_request_that_was_not_sent_is_sent_over_the_next_connection)
-{
-	rig_init_up("");
-	script_room(&rig.world, 0, 0);
-	rig_submit(1, DLKI_BREAK, never);
-	rig_end(0);
-	cr_assert_eq(rig.ended[1], 0);
-	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
-		rig_turn_until(rig.world.clock + 1000 * DLK_MS);
-	rig_connect(1);
-	rig_say(1, "HI\n");
-	expect_heard(1, "HI\nK 1\n");
-	rig_say(1, "K\n");
-	rig_say(1, "Y1\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
 /* Patience is for each request. */
@@ -254,31 +224,7 @@ Test(ops, that_are_held_fail_when_the_server_refuses_us)
 	cr_assert_str_eq(rig.error[1], "refused");
 }
 
-/* ---- Rows and words ------------------------------------------------------ */
-
-static char labels[64];
-
-static void on_row(const struct dlock_participant *p, void *arg)
-{
-	cr_assert_eq(arg, &rig);
-	strcat(labels, p->label);
-}
-
-Test(ops, rows_come_until_the_op_is_over)
-{
-	rig_init_up("");
-	for (int i = 1; i <= 3; i++) {
-		rig.ops[i].each.participant = i < 3 ? on_row : NULL;
-		rig.ops[i].each_arg = &rig;
-		rig_submit(i, DLKI_INSPECT, never);
-	}
-	dlki_cancel(&rig.ops[2]);
-	rig_turn();
-	rig_say(0, "I a b c\nI d\nI e\n");
-	cr_assert_str_eq(labels, "abc");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ended[3], 1);
-}
+/* ---- Words ------------------------------------------------------ */
 
 Test(ops, news_may_be_words)
 {

@@ -117,17 +117,6 @@ Test(redis_greeting, the_run_is_the_identity)
 	cr_assert_eq(rig.moved, 1);
 }
 
-Test(redis_greeting, a_replica_is_left)
-{
-	begin();
-	rig_say_string(RIG_MAIN, "run_id:one\r\n");
-	rig_submit(1, DLKI_ATTEMPT);
-	rig_say(RIG_MAIN,
-		"-READONLY You can't write against a read only replica.\r\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
-	cr_assert_eq(rig.engine->endpoint.left, 1);
-}
-
 Test(redis_greeting, memcached_is_told_from_redis)
 {
 	begin();

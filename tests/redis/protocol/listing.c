@@ -123,6 +123,21 @@ Test(redis_list, that_fails_at_the_end_of_a_batch_asks_no_more, .fini = rig_end)
 	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
 }
 
+/* The first list is at the descriptions when the second asks for the keys. */
+Test(redis_list, behind_another_has_answers_of_its_own, .fini = rig_end)
+{
+	rig_begin_up("");
+	list(1);
+	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*1\r\n$11\r\ndlock:{lbb}\r\n");
+	list(2);
+	rig_say_slowly(RIG_MAIN, "$10\r\n0 900 me\nb\r\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ended[2], 0);
+	rig_say_slowly(RIG_MAIN, NO_KEYS);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
+	cr_assert_str_eq(rows, "lock b 0;");
+}
+
 /* ---- The end before the end ---------------------------------------------- */
 
 Test(redis_list, that_is_over_stops_with_the_answer, .fini = rig_end)

@@ -68,21 +68,6 @@ Test(redis_verbs, a_claim_is_watched_when_the_ear_listens, .fini = rig_end)
 	cr_assert_eq(rig.ops[2].stood, 0);
 }
 
-Test(redis_verbs, a_watch_without_an_ear_ends_by_its_deadline, .fini = rig_end)
-{
-	rig_begin_up("");
-	rig.ops[1].deadline = rig.world.clock + 5;
-	rig_submit(1, DLKI_WATCH);
-	rig_submit(2, DLKI_WATCH);
-	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
-	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock + 5);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
-	dlki_cancel(&rig.ops[2]);
-	rig_turn();
-	cr_assert_eq(rig.ops[2].outcome, DLKI_UNSENT);
-	rig_submit(3, DLKI_WATCH); /* and ends with the engine */
-}
-
 Test(redis_verbs, a_message_to_the_watching_client_names_the_owner,
      .fini = rig_end)
 {
@@ -149,23 +134,6 @@ Test(redis_verbs, a_break_that_is_over_goes_no_further, .fini = rig_end)
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 	cr_assert(rig.world.socks[RIG_MAIN].is_open);
-}
-
-/* Only the second call was not sent.  The first call is not repeated: by then
- * there may be other holders. */
-Test(redis_verbs, a_break_in_two_halves_is_not_sent_again, .fini = rig_end)
-{
-	rig_begin_up("");
-	rig_submit(1, DLKI_BREAK);
-	rig_heard(RIG_MAIN);
-	script_room(&rig.world, RIG_MAIN, 0);
-	script_says(&rig.world, RIG_MAIN, "$16\r\n1700000000000001\r\n");
-	rig_turn();
-	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
-	script_ends(&rig.world, RIG_MAIN);
-	rig_turn();
-	cr_assert_eq(rig.ended[1], 1);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 }
 
 /* ---- Inspect ------------------------------------------------------------- */
