@@ -83,28 +83,6 @@ CASE(acquire, asks_once_more_at_the_deadline)
 	OK(dlock_release(hold));
 }
 
-CASE(acquire, asks_again_as_the_same_owner_when_a_reply_is_lost)
-{
-	struct fake_call first, second;
-
-	given_mutex("fake:?ttl=600ms");
-	fake_once(fake, FAKE_ATTEMPT, FAKE_CUT);
-	hold = take(lock);
-	first = fake_nth(fake, FAKE_ATTEMPT, 0);
-	second = fake_nth(fake, FAKE_ATTEMPT, 1);
-	cr_assert_str_eq(first.owner, second.owner);
-	cr_assert_eq(first.id, second.id);
-	cr_assert_eq(fake_held(fake), 1);
-	cr_assert_eq(stats(client).granted, 1);
-	OK(dlock_release(hold));
-	/* The first request may still arrive, so the clean-up lasts for a
-	 * lease. */
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_geq(fake_last(fake, FAKE_RELEASE).begin,
-		      second.begin + 550 * DLK_MS);
-}
-
 /* The store executes the request 200 ms after the call has returned. */
 CASE(acquire, leaves_no_orphan_when_a_request_arrives_late)
 {

@@ -72,22 +72,6 @@ CASE(async, bad_arguments_are_refused)
 	cr_assert(outcome_pending(&o));
 }
 
-CASE(async, a_hold_of_another_thread_is_not_released)
-{
-	struct taker t = { .keep = 1 };
-	static struct outcome o;
-
-	given_mutex("fake:");
-	taker_start(&t, lock, 0);
-	OK(taker_join(&t));
-	REFUSED(dlock_release_start(t.hold, outcome_note, &o), DLOCK_EINVAL,
-		"another thread");
-	OK(dlock_check(t.hold));
-	cr_assert(outcome_pending(&o));
-	close_client();
-	drop_hold(t.hold);
-}
-
 /* ---- The store does not answer ------------------------------------------- */
 
 #define STUCK "fake:?ask=50ms&close=30s&connect=30s"

@@ -99,22 +99,6 @@ CASE(multi_async, of_one_lock_by_two_spellings_is_refused)
 	cr_assert_eq(fake_held(one), 0);
 }
 
-CASE(multi_async, begins_again_when_a_member_is_lost_meanwhile)
-{
-	static struct outcome o;
-
-	given_all("ttl=60s");
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
-	ask_async(&o, all, 10000);
-	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
-	fake_lose(one, fake_nth(one, FAKE_ATTEMPT, 0).id);
-	fake_open_gate(one);
-	OK(dlock_check(granted(&o)));
-	OK(dlock_release(o.hold));
-	cr_assert_geq(stats(a).granted, 4);
-}
-
 CASE(multi_async, tells_the_gravest_failure_of_its_release)
 {
 	static struct outcome o[3];

@@ -86,39 +86,6 @@ CASE(pass_wanted, may_be_the_store_s_answer)
 	fake_clear(fake);
 }
 
-/* A try does not wait, but the session of the try wants the lock. */
-CASE(pass_wanted, may_be_by_a_try)
-{
-	struct taker t = { 0 };
-	dlock_hold *none = NULL;
-
-	given_hold("fakewant:");
-	given_others();
-	wait_here(&t, FOREVER);
-	cr_assert_eq(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
-	OK(dlock_release(hold));
-	has_it(&t);
-	cr_assert_eq(stats(client).passed, 1);
-	has_had_it(&t);
-}
-
-CASE(pass_wanted, by_a_reader_ends_it_too)
-{
-	struct taker t = { 0 }, r = { .shared = 1 }, late_one = { 0 };
-
-	given_hold("fakewant:");
-	given_others();
-	wait_here(&t, FOREVER);
-	others_wait(&r);
-	wait_here(&late_one, FOREVER);
-	cr_assert_eq(asked(), 3);
-	OK(dlock_release(hold));
-	has_had_it(&t);
-	has_had_it(&r);
-	has_had_it(&late_one);
-	cr_assert_eq(stats(client).passed, 1);
-}
-
 CASE(pass_wanted, lets_so_many_pass_as_the_uri_says)
 {
 	struct taker first = { 0 }, t[3] = { { 0 } }, other = { 0 };

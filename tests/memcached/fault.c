@@ -41,26 +41,3 @@ EITHER_WAY(memcached_fault, reply_to_release_is_lost)
 	lab_proxy_hole(s.proxy, LAB_UP, false);
 	give(take(mutex(other, "x")));
 }
-
-/* A's release is under way during a restart, and B takes the lock under the
- * number in A's release: a server counts from 1 again. */
-EITHER_WAY(memcached_fault, stale_release)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *a = by_proxy(&s, "ttl=30s&close=300ms");
-	dlock_client *b = direct(&s, "");
-	dlock_hold *h = take(mutex(a, "x")), *next;
-
-	lab_proxy_hold(s.proxy, drop_of(&s));
-	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
-	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
-	scene_restart(&s);
-	next = take(mutex(b, "x"));
-	lab_proxy_deliver(s.proxy);
-	lab_proxy_heal(s.proxy);
-	/* A's client cleans up, and must see that the lock is B's. */
-	ALL_ALONG(1500, dlock_check(next) == DLOCK_OK);
-	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
-	CHECK_OK(dlock_check(next));
-	give(next);
-}

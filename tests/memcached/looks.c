@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiters look soon at first, then with a backoff.  The cases count looks and
- * judge no time: frequent looks have several tries. */
+ * judge no time. */
 #include "support.h"
 
 #include "backends/memcached/protocol/looks.h"
@@ -42,30 +42,6 @@ Test(memcached_looks, double_from_a_millisecond_on)
 		}
 		CHECK_INT(sum / 16, ==, about);
 	}
-}
-
-/* Count the looks of a wait of SOON_MS, with the first and last attempt. */
-static uint64_t looks_soon(const struct scene *s, dlock_lock *l)
-{
-	uint64_t before = looks_of(s);
-
-	ask(l, SOON_MS, DLOCK_EBUSY);
-	return looks_of(s) - before;
-}
-
-/* Two looks of the backoff may follow the early looks. */
-EITHER_WAY(memcached_looks, come_soon_at_first)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
-	uint64_t n = 0;
-
-	for (int i = 0; i < 20 && n < EARLY + 2; i++) {
-		n = looks_soon(&s, mutex(direct(&s, ""), "x"));
-		CHECK_INT(n, <=, EARLY + 4);
-	}
-	CHECK_INT(n, >=, EARLY + 2);
-	give(h);
 }
 
 /* Each waiter has another client. */

@@ -5,41 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "lab/base/fail.h"
-
-static void refused(dlock_lock *l, uint32_t theirs, uint32_t ours)
-{
-	char text[64];
-
-	ask(l, 0, DLOCK_EINVAL);
-	snprintf(text, sizeof(text), "semaphore 's' has %u permits, not %u",
-		 (unsigned int)theirs, (unsigned int)ours);
-	CHECK_TEXT(dlock_errmsg(), text);
-}
-
-/* Of five permits the last is held: three permits have no such slot. */
-EITHER_WAY(memcached_permits, beyond_the_others_are_seen)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *five = semaphore(direct(&s, ""), "s", 5);
-	dlock_lock *three = semaphore(direct(&s, ""), "s", 3);
-	dlock_hold *h[5];
-
-	for (int i = 0; i < 5; i++)
-		h[i] = take(five);
-	for (int i = 0; i < 4; i++)
-		give(h[i]);
-	refused(three, 5, 3);
-	/* The refusal disturbs no client with the right number. */
-	give(take(five));
-	give(h[4]);
-	/* A free semaphore has no number of permits. */
-	h[0] = take(three);
-	refused(five, 3, 5);
-	give(h[0]);
-	give(take(five));
-}
-
 struct taking {
 	dlock_lock *lock;
 	int rc;

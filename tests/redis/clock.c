@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client's clocks: set, slow, or asleep with the machine. */
+/* The client's clocks: set, or asleep with the machine. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,6 @@ TestSuite(redis_clock, .timeout = 120);
 
 /* Offsets of the wall clock, and of the clock that counts sleep. */
 static _Atomic int64_t wall_ms, boot_ms;
-static _Atomic int64_t slow_from; /* by 1 % from then on; 0: not slow */
 
 /* Replaces libc's in this program: the kernel's answer and the offset. */
 int clock_gettime(clockid_t id, struct timespec *ts)
@@ -25,13 +24,10 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	if (syscall(SYS_clock_gettime, id, ts) < 0)
 		return -1;
 	ns = ts->tv_sec * SECOND + ts->tv_nsec;
-	if (id == CLOCK_BOOTTIME) {
-		if (slow_from)
-			ns -= (ns - slow_from) / 100;
+	if (id == CLOCK_BOOTTIME)
 		ns += boot_ms * 1000000;
-	} else if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) {
+	else if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
 		ns += wall_ms * 1000000;
-	}
 	ts->tv_sec = ns / SECOND;
 	ts->tv_nsec = ns % SECOND;
 	return 0;
@@ -48,15 +44,6 @@ static dlock_client *c, *other;
 static void set_up(const char *query)
 {
 	server = two_start(query, &diary, &c, &other);
-}
-
-static void *set_again_and_again(void *stop)
-{
-	for (int i = 0; !*(atomic_int *)stop; i++) {
-		wall_ms = steps[i % STEPS];
-		nap_ms(20);
-	}
-	return NULL;
 }
 
 CASE(redis_clock, that_is_set_takes_nothing_from_holders)
@@ -91,27 +78,6 @@ CASE(redis_clock, that_is_set_takes_nothing_from_holders)
 	give(h);
 }
 
-CASE(redis_clock, that_is_set_does_not_change_the_length_of_a_wait)
-{
-	enum { WAIT_MS = 600 };
-	atomic_int stop = 0;
-	dlock_hold *h, *none = NULL;
-	pthread_t thread;
-	int64_t begin, took;
-
-	set_up("ttl=30s");
-	h = take(mutex(other, "x"), 0);
-	CHECK(!pthread_create(&thread, NULL, set_again_and_again, &stop));
-	begin = now_ms();
-	CHECK_RC(dlock_acquire(mutex(c, "x"), WAIT_MS, &none), DLOCK_EBUSY);
-	took = now_ms() - begin;
-	stop = 1;
-	CHECK(pthread_join(thread, NULL) == 0);
-	CHECK_INT(took, >=, WAIT_MS);
-	CHECK_INT(took, <=, WAIT_MS + slack_ms());
-	give(h);
-}
-
 /* The first call after the sleep knows. */
 CASE(redis_clock, that_slept_past_the_lease_has_lost_it)
 {
@@ -137,28 +103,4 @@ CASE(redis_clock, that_slept_past_the_lease_has_lost_it)
 	h = take(l, patience_ms());
 	CHECK(dlock_token(h) > token);
 	give(h);
-}
-
-CASE(redis_clock, that_is_slow_promises_no_more_than_the_server_keeps)
-{
-	struct lab_proxy *proxy;
-	dlock_client *far;
-	struct timespec ts;
-	dlock_lock *l;
-	dlock_hold *h;
-
-	set_up(NULL);
-	proxy = proxy_start(server);
-	far = client_of(lab_proxy_port(proxy), "ttl=1500ms", &diary);
-	l = mutex(far, "x");
-	warm_up(far);
-	syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &ts);
-	slow_from = ts.tv_sec * SECOND + ts.tv_nsec;
-	h = take(l, 0);
-	lab_proxy_hole(proxy, LAB_UP, true);
-	EVENTUALLY(strcmp(server_do(server, "EXISTS dlock:{lnx}"), "0") == 0);
-	CHECK_RC(dlock_check(h), DLOCK_ELOST);
-	EVENTUALLY(diary.losses == 1);
-	lab_proxy_heal(proxy);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }

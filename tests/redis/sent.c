@@ -3,11 +3,10 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 
 TestSuite(redis_sent, .timeout = 120);
 
-enum { PAIRS = 20, NAMES = 30 };
+enum { PAIRS = 20 };
 
 /* No release waits for as long as `close`. */
 #define QUERY "ttl=60s&release=async&close=60s"
@@ -56,28 +55,6 @@ CASE(redis_sent, is_one_command_and_no_more)
 	EVENTUALLY(is_settled(c));
 	CHECK_INT(scripts_run(s) - before, ==, 2 * PAIRS);
 	CHECK_INT(connections(s), ==, 2); /* one of each client */
-}
-
-/* More than a connection can have in flight. */
-CASE(redis_sent, many_at_once_are_all_answered)
-{
-	dlock_hold *h[NAMES];
-	uint64_t before;
-
-	set_up(QUERY);
-	warm_up(c);
-	EVENTUALLY(is_settled(c));
-	before = scripts_run(s);
-	for (int i = 0; i < NAMES; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "x%d", i);
-		h[i] = take(mutex(c, name), patience_ms());
-	}
-	for (int i = 0; i < NAMES; i++)
-		give(h[i]);
-	EVENTUALLY(is_settled(c));
-	CHECK_INT(scripts_run(s) - before, ==, 2 * NAMES);
 }
 
 CASE(redis_sent, waits_for_no_server)

@@ -5,8 +5,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "lab/base/fail.h"
-
 TestSuite(redis_server, .timeout = 120);
 
 static struct lab_server *server;
@@ -19,33 +17,6 @@ static void set_up(const struct lab_redis_options *o, const char *query)
 	server = server_start(o);
 	c = client_of(server->port, query, &diary);
 	l = mutex(c, "x");
-}
-
-CASE(redis_server, that_was_killed_and_remembers)
-{
-	struct lab_redis_options o = { .aof = true };
-	dlock_hold *h, *none = NULL;
-	dlock_client *other;
-	dlock_lock *theirs;
-	uint64_t token, renewed;
-
-	set_up(&o, "ttl=12s");
-	h = take(l, 0);
-	token = dlock_token(h);
-	CHECK(lab_server_kill(server) == 0);
-	if (lab_server_restart(server, true) < 0)
-		FAIL("%s", lab_errmsg());
-	renewed = stats(c).renewed;
-	other = client_of(server->port, NULL, NULL);
-	theirs = mutex(other, "x");
-	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
-	EVENTUALLY(stats(c).renewed > renewed);
-	CHECK_OK(dlock_check(h));
-	CHECK_INT(diary.losses, ==, 0);
-	give(h);
-	h = take(theirs, patience_ms());
-	CHECK(dlock_token(h) > token);
-	give(h);
 }
 
 CASE(redis_server, that_forgot_the_scripts_is_told_them)

@@ -104,37 +104,3 @@ CASE(redis_several, a_server_started_anew_is_a_fail_over)
 	CHECK_INT(diary.lost_ms - begin, <=, SOON_MS);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
-
-/* A late grant of the former server does not count. */
-CASE(redis_several, a_server_that_was_left_grants_no_lock)
-{
-	struct taker t = { .linger = 1 };
-	struct lab_proxy *p;
-	dlock_hold *h = NULL;
-	dlock_lock *other;
-	uint64_t sent;
-
-	set_up(NULL);
-	p = proxy_start(a);
-	open_at(lab_proxy_port(p), 0);
-	give(take(l, 0));
-	sent = lab_proxy_stat(p, LAB_UP_CHUNKS);
-	CHECK(lab_server_pause(a) == 0);
-	taker_start(&t, l, 20000);
-	/* The waiter has asked the former server. */
-	if (lab_proxy_wait(p, LAB_UP_CHUNKS, sent + 1, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	names_lead_to(b->port, 0);
-	other = mutex(c, "y");
-	/* These requests end before the waiter's. */
-	EVENTUALLY(dlock_acquire(other, 0, &h) == DLOCK_OK);
-	give(h);
-	CHECK(diary_says(&diary, "is another server"));
-	CHECK(lab_server_resume(a) == 0);
-	EVENTUALLY(t.done);
-	CHECK_INT(t.rc, ==, DLOCK_OK);
-	CHECK_OK(dlock_check(t.hold));
-	CHECK_TEXT(server_do(b, "EXISTS dlock:{lnx}"), "1");
-	let_go(&t);
-	CHECK_OK(t.release_rc);
-}

@@ -35,27 +35,6 @@ CASE(redis_uri, valkey_is_another_name)
 	opening_works(uri, NULL);
 }
 
-CASE(redis_uri, of_a_unix_socket)
-{
-	struct lab_redis_options o = { .no_tcp = true };
-	struct lab_server *server = server_start(&o);
-	char uri[256];
-
-	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s", server->socket);
-	opening_works(uri, NULL);
-	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s&db=3",
-		 server->socket);
-	opening_works(uri, NULL);
-	opening_fails("redis+unix:///no/such/socket?connect=200ms",
-		      DLOCK_EUNREACHABLE, "/no/such/socket");
-	opening_fails("redis+unix://host/socket", DLOCK_EINVAL, "redis+unix");
-	opening_fails(
-		"redis+unix:///" /* 111 bytes: more than an address holds */
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-		DLOCK_EINVAL, "");
-}
-
 static int ipv6_works(void)
 {
 	struct sockaddr_in6 a = { .sin6_family = AF_INET6,

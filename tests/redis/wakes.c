@@ -47,33 +47,6 @@ CASE(redis_wakes, a_lost_wake_costs_no_more_than_an_attempt)
 	CHECK_OK(t.release_rc);
 }
 
-CASE(redis_wakes, a_wake_before_the_channel_is_open_is_not_missed)
-{
-	struct lab_proxy *proxy;
-	struct taker t = { .linger = 1 };
-	dlock_client *far;
-	dlock_lock *fl;
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=60s");
-	proxy = proxy_start(server);
-	far = client_of(lab_proxy_port(proxy), "ttl=60s&close=10s", NULL);
-	fl = mutex(far, "x");
-	h = take(l, 0);
-	lab_proxy_hold(proxy, "SUBSCRIBE");
-	taker_start(&t, fl, FOREVER);
-	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	give(h);
-	begin = now_ms();
-	lab_proxy_deliver(proxy);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK_INT(t.done_ms - begin, <=, 5000);
-	let_go(&t);
-}
-
 /* Attempts find grants made while the channel was cut. */
 CASE(redis_wakes, a_wake_while_the_channel_is_away_is_found_soon)
 {
