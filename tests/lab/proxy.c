@@ -92,32 +92,6 @@ Test(proxy, keeps_the_order_when_a_delay_shrinks)
 	expect_get(server, "12");
 }
 
-Test(proxy, drips_byte_by_byte)
-{
-	const int64_t pause = 20 * LAB_MS;
-	int64_t begin = lab_now();
-	char got[16] = "";
-
-	lab_proxy_drip(proxy, LAB_DOWN, 20);
-	put(server, "12345");
-	for (size_t len = 0; len < 5; len = strlen(got)) {
-		snprintf(got + len, sizeof(got) - len, "%s",
-			 get(client, LONG_MS));
-		cr_assert_gt(strlen(got), len);
-		/* A busy machine may be late for some of the bytes. */
-		cr_assert_leq(strlen(got) - 1,
-			      (size_t)((lab_now() - begin) / pause));
-	}
-	cr_expect_str_eq(got, "12345");
-	saw(LAB_DOWN_BYTES, 5);
-	cr_expect_geq(lab_now() - begin, 75 * LAB_MS);
-	lab_proxy_drip(proxy, LAB_DOWN, 3600000);
-	put(server, "ab");
-	saw(LAB_DOWN_BYTES, 6);
-	lab_proxy_drip(proxy, LAB_DOWN, 0);
-	saw(LAB_DOWN_BYTES, 7);
-}
-
 Test(proxy, cuts_after_so_many_bytes_and_no_other)
 {
 	put(server, "before");

@@ -87,24 +87,6 @@ Test(proxy_many, waits_for_the_server_no_longer_than_told)
 	close(never);
 }
 
-Test(proxy_many, can_be_aimed_elsewhere)
-{
-	struct lab_server *s = lab_redis_start(NULL);
-	struct lab_address to;
-	struct lab_address odd = { .host = "not.an.address", .port = 1 };
-
-	cr_assert(s, "%s", lab_errmsg());
-	to = lab_server_address(s);
-	cr_expect_lt(lab_proxy_aim(proxy, &odd), 0);
-	cr_assert_eq(lab_proxy_aim(proxy, &to), 0);
-	close(client);
-	client = connect_client();
-	put(client, "PING\r\n");
-	expect_get(client, "+PONG\r\n");
-	lab_server_free(s);
-	expect_get(client, "FIN");
-}
-
 Test(proxy_many, serves_many_connections)
 {
 	enum { N = 200 };

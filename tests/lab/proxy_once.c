@@ -9,17 +9,6 @@
 TestSuite(proxy_once, .init = pair_set_up, .fini = pair_tear_down,
 	  .timeout = 120);
 
-Test(proxy_once, swallows_one_reply)
-{
-	lab_proxy_swallow(proxy, NULL, LAB_THEN_NOTHING);
-	put(client, "q1");
-	expect_get(server, "q1");
-	put(server, "a1");
-	saw(LAB_SWALLOWED, 1);
-	put(server, "a2");
-	expect_get(client, "a2");
-}
-
 Test(proxy_once, swallows_the_reply_to_a_certain_request)
 {
 	lab_proxy_swallow(proxy, "DEL", LAB_THEN_NOTHING);

@@ -14,29 +14,6 @@ static int leads(void *arg)
 	return lab_ensemble_leader(arg) >= 0;
 }
 
-Test(zookeeper, a_server_serves_and_comes_back)
-{
-	struct lab_server *s = lab_zk_start(NULL);
-	char reply[4096];
-
-	cr_assert(s, "%s", lab_errmsg());
-	cr_expect_str_eq(lab_zk_mode(s), "standalone");
-	cr_expect_eq(lab_zk_number(s, "wchs", "Total watches"), 0, "%s",
-		     lab_errmsg());
-	cr_expect_eq(lab_zk_word(s, "conf", reply, sizeof(reply)), 0);
-	cr_expect(strstr(reply, "minSessionTimeout=200\n"), "%s", reply);
-	for (int keep = 0; keep < 2; keep++) {
-		cr_assert_eq(lab_server_restart(s, keep), 0, "%s",
-			     lab_errmsg());
-		cr_expect_str_eq(lab_zk_mode(s), "standalone");
-	}
-	cr_assert_eq(lab_server_pause(s), 0);
-	cr_expect_str_eq(lab_zk_mode(s), "");
-	cr_assert_eq(lab_server_resume(s), 0);
-	cr_expect_str_eq(lab_zk_mode(s), "standalone");
-	lab_server_free(s);
-}
-
 Test(zookeeper, a_bad_configuration_is_told)
 {
 	struct lab_zk_options o = { .config = "tickTime=never\n" };
