@@ -138,29 +138,6 @@ void case_async_cancel_meets_grant(struct conform *t)
 	}
 }
 
-/* The release comes at any time between the call and the wait. */
-void case_async_wake_is_never_missed(struct conform *t)
-{
-	int rounds = t->caps & DLOCK_CAP_REMOTE ? 200 : 4000;
-	dlock_lock *other;
-
-	use_unbound(t);
-	other = unbound(t, another_client(t, NULL, NULL));
-	for (int i = 0; i < rounds; i++) {
-		struct outcome o = { 0 };
-		dlock_hold *h = take(other);
-		int64_t until = now_ms() + patience_ms();
-
-		ask_async(&o, t->lock, -1);
-		for (int spin = 0; spin < i % 400 * 20; spin++)
-			(void)atomic_load(&o.calls);
-		give(h);
-		while (outcome_pending(&o))
-			CHECK(now_ms() < until);
-		give(granted(&o));
-	}
-}
-
 void case_async_at_close(struct conform *t)
 {
 	struct outcome o[8] = { 0 };

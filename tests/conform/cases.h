@@ -69,7 +69,6 @@
 	X(async_among_threads, NONE)                                           \
 	X(async_is_cancelled, NONE)                                            \
 	X(async_cancel_meets_grant, NONE)                                      \
-	X(async_wake_is_never_missed, DLOCK_CAP_WAKE)                          \
 	X(async_at_close, NONE)                                                \
 	X(async_many, NONE)                                                    \
 	X(async_release_behind_an_upgrade, DLOCK_CAP_UPGRADE)                  \
@@ -197,8 +196,6 @@
 	/* multi_async.c */                                                    \
 	X(begun_multi_is_left, NONE)                                           \
 	X(begun_multi_is_cancelled, NONE)                                      \
-	X(begun_multi_cancel_meets_grant, NONE)                                \
-	X(begun_multi_opposite, NONE)                                          \
 	X(begun_multi_at_close, NONE)                                          \
 	X(begun_multi_many, NONE)                                              \
 	X(begun_multi_bad, NONE)                                               \
