@@ -81,7 +81,7 @@ Test(home, that_refuses_us_later_is_asked_again)
 	rig_submit(1, DLKI_ATTEMPT, never);
 	greet(1, 7001, "NO\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig.error[1], "refused");
+	cr_assert_str_eq(rig.errors[1], "refused");
 	cr_assert_eq(rig.down, 1);
 	rig_submit(2, DLKI_ATTEMPT, never);
 	cr_assert_eq(rig.ended[2], 0);
@@ -106,7 +106,7 @@ Test(home, that_refuses_us_is_asked_again_for_an_op_that_came_later)
 	greet(2, 7001, "NO\n");
 	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);
 	cr_assert_eq(rig.ops[3].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig.error[3], "refused");
+	cr_assert_str_eq(rig.errors[3], "refused");
 }
 
 Test(home, that_refuses_us_fails_what_was_not_sent)
@@ -153,7 +153,7 @@ Test(home, may_be_a_socket_that_we_may_not_use)
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig.error[1], "/run/x.sock: Permission denied");
+	cr_assert_str_eq(rig.errors[1], "/run/x.sock: Permission denied");
 }
 
 Test(home, is_tried_again_when_this_process_is_short_of_descriptors)

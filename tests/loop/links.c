@@ -267,7 +267,7 @@ Test(links, a_server_that_refuses_us_is_asked_nothing_more)
 	rig_submit(2, DLKI_ATTEMPT, never);
 	rig_turn_until(rig.world.clock + 100000 * DLK_MS);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig.error[2], "refused");
+	cr_assert_str_eq(rig.errors[2], "refused");
 	cr_assert_eq(rig.world.opened, 1);
 	cr_assert(!dlki_engine_is_up(rig.e));
 }

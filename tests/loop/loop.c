@@ -294,6 +294,7 @@ Test(loop, news_are_delivered_after_the_answers_of_a_turn)
 	cr_assert_eq(rig.pushed, 1);
 	cr_assert_eq(rig.news_token, 77);
 	cr_assert_eq(rig.news_clock, 123456);
+	cr_assert_eq(rig.news_lease_ms, 500);
 	cr_assert_eq(rig.woken, 1);
 	cr_assert_eq(rig.news_id, 4);
 	for (int i = 0; i < 40; i++)

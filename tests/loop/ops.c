@@ -198,7 +198,7 @@ Test(ops, that_are_busy_may_say_what_is_in_the_way)
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "X a stone\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
-	cr_assert_str_eq(rig.error[1], "a stone");
+	cr_assert_str_eq(rig.errors[1], "a stone");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "B 5 9\n");
 	cr_assert_eq(rig.ended[1], 2);
@@ -221,7 +221,7 @@ Test(ops, that_are_held_fail_when_the_server_refuses_us)
 	rig_say(sock, "NO\n");
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig.error[1], "refused");
+	cr_assert_str_eq(rig.errors[1], "refused");
 }
 
 /* ---- Words ------------------------------------------------------ */

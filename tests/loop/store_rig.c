@@ -2,14 +2,10 @@
 #include "tests/loop/store_rig.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/uri/uri.h"
 #include "support/address.h"
-
-struct rig rig;
 
 struct dlk_request rig_request = {
 	.name = "n",
@@ -20,91 +16,7 @@ struct dlk_request rig_request = {
 	.mode = DLK_EXCLUSIVE,
 };
 
-/* ---- Ends and news ------------------------------------------------------- */
-
-static void on_done(struct dlki_op *op, dlk_time now)
-{
-	(void)now;
-	rig.ended[op - rig.ops]++;
-	if (op->error)
-		memcpy(rig.errors[op - rig.ops], op->error->text, 240);
-}
-
-static void on_pushed(void *arg, uint64_t id, uint64_t token, uint64_t clock,
-		      int64_t lease_ms, dlk_time now)
-{
-	(void)arg;
-	(void)now;
-	rig.pushed++;
-	rig.news_lease_ms = lease_ms;
-	rig.news_id = id;
-	rig.news_token = token;
-	rig.news_clock = clock;
-}
-
-static void on_wake(void *arg, uint64_t id, dlk_time now)
-{
-	(void)arg;
-	(void)now;
-	rig.woken++;
-	rig.news_id = id;
-}
-
-static void on_look(void *arg, dlk_time now)
-{
-	(void)arg;
-	(void)now;
-	rig.looks++;
-}
-
-static void on_wanted(void *arg, const char *owner, dlk_time now)
-{
-	(void)arg;
-	(void)now;
-	rig.wanted++;
-	snprintf(rig.owner, sizeof(rig.owner), "%s", owner);
-}
-
-static void on_late(void *arg, dlk_time since, dlk_time now)
-{
-	(void)arg;
-	cr_assert_eq(now, rig.world.clock);
-	rig.late++;
-	rig.late_since = since;
-}
-
-static void on_warn(void *arg, const char *text)
-{
-	(void)arg;
-	rig.warned++;
-	snprintf(rig.warning, sizeof(rig.warning), "%s", text);
-}
-
-static void on_moved(void *arg, const char *text, dlk_time now)
-{
-	(void)arg;
-	(void)now;
-	rig.moved++;
-	snprintf(rig.warning, sizeof(rig.warning), "%s", text);
-}
-
 /* ---- The server ---------------------------------------------------------- */
-
-void rig_turn(void)
-{
-	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock);
-}
-
-void rig_turn_until(dlk_time until)
-{
-	dlki_turn(rig.engine, DLKI_ALL_SETS, until);
-}
-
-void rig_say(int sock, const char *bytes)
-{
-	script_says(&rig.world, sock, bytes);
-	rig_turn();
-}
 
 void rig_say_slowly(int sock, const char *bytes)
 {
@@ -123,55 +35,37 @@ const char *rig_heard(int sock)
 
 void rig_open(const struct rig_store *store, const char *text)
 {
-	static const struct dlki_news news = {
-		.pushed = on_pushed,
-		.wake = on_wake,
-		.look_again = on_look,
-		.wanted = on_wanted,
-		.warn = on_warn,
-		.late = on_late,
-		.moved = on_moved,
-	};
 	struct dlki_address address;
-	struct dlki_engine_options options = {
-		.world = &rig.world.base,
+	struct dlk_error err;
+
+	rig_clear();
+	cr_assert_eq(dlki_uri_parse(&rig.uri, text, store->params, NULL, &err),
+		     0);
+	cr_assert_eq(address_tcp(&address, "127.0.0.1", store->port), 0);
+	rig_begin_engine((struct dlki_engine_options){
 		.protocol = store->protocol,
+		.uri = rig.uri,
 		.label = "me",
 		.addresses = &address,
 		.n_addresses = 1,
-		.news = &news,
-		.connect_ms = 2000,
 		.patience_ms = store->patience_ms,
-	};
-	struct dlk_error err;
-
-	memset(&rig, 0, sizeof(rig));
-	script_init(&rig.world);
-	cr_assert_eq(dlki_uri_parse(&rig.uri, text, store->params, NULL, &err),
-		     0);
-	options.uri = rig.uri;
-	cr_assert_eq(address_tcp(&address, "127.0.0.1", store->port), 0);
-	rig.engine = dlki_engine_new(&options, &err);
-	cr_assert_not_null(rig.engine);
-	cr_assert_eq(dlki_lock(rig.engine), 0);
-	dlki_push(rig.engine);
+	});
+	dlki_push(rig.e);
 	script_connected(&rig.world, RIG_MAIN);
 	rig_turn();
 }
 
 void rig_end(void)
 {
-	dlki_unlock(rig.engine);
-	dlki_engine_free(rig.engine);
+	rig_end_engine();
 	dlki_uri_free(rig.uri);
-	script_free(&rig.world);
 	for (int i = 0; i < RIG_OPS; i++)
 		free(rig.claims[i]);
 }
 
 int rig_try(int i, enum dlki_verb verb)
 {
-	size_t size = rig.engine->protocol->claim_size;
+	size_t size = rig.e->protocol->claim_size;
 	struct dlki_op *op = &rig.ops[i];
 
 	op->verb = verb;
@@ -179,12 +73,12 @@ int rig_try(int i, enum dlki_verb verb)
 		op->request = &rig_request;
 	op->id = 100 + (uint64_t)i;
 	op->deadline = op->deadline ? op->deadline : DLK_FOREVER;
-	op->done = on_done;
+	op->done = rig_done;
 	if (!op->claim && size > 0 && verb <= DLKI_WATCH) {
 		rig.claims[i] = calloc(1, size);
 		op->claim = rig.claims[i];
 	}
-	return dlki_submit(rig.engine, op) == 0;
+	return dlki_submit(rig.e, op) == 0;
 }
 
 void rig_queue(int i, enum dlki_verb verb)
@@ -195,5 +89,5 @@ void rig_queue(int i, enum dlki_verb verb)
 void rig_submit(int i, enum dlki_verb verb)
 {
 	rig_queue(i, verb);
-	dlki_push(rig.engine);
+	dlki_push(rig.e);
 }

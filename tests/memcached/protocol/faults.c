@@ -223,7 +223,7 @@ static void reconnect(uint64_t born_s, unsigned int uptime_s, char pid)
 	rig_say(1, stats);
 	rig_say(1, "NOT_STORED\r\nVALUE dlock.0 0 32 1\r\n" RIG_WITNESS
 		   "\r\nEND\r\nMN\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 	rig_heard(1);
 }
 

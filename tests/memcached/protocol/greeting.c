@@ -50,14 +50,13 @@ Test(memcached_greeting, the_greeting_asks_what_it_needs, .fini = rig_end)
 	rig_begin("&protocol=text");
 	rig_expect(GREETING);
 	rig_welcome(RIG_MAIN, 100, 0);
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 }
 
 Test(memcached_greeting, a_server_is_known_by_its_witness, .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	cr_assert_str_eq(rig.engine->endpoint.home,
-			 "1700000000 7 " RIG_WITNESS);
+	cr_assert_str_eq(rig.e->endpoint.home, "1700000000 7 " RIG_WITNESS);
 }
 
 /* A server without free memory may have no witness. */
@@ -67,7 +66,7 @@ Test(memcached_greeting, a_witness_is_not_needed, .fini = rig_end)
 	rig_say_slowly(RIG_MAIN, rig_stats(0, 100));
 	rig_say_slowly(RIG_MAIN,
 		       "SERVER_ERROR out of memory storing object\r\nEND\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 }
 
 /* The witness was forgotten, and another client has stored another. */
@@ -82,6 +81,6 @@ Test(memcached_greeting, home_is_known_by_another_witness, .fini = rig_end)
 	rig_turn();
 	rig_say(1, rig_stats(0, 101));
 	rig_say(1, "NOT_STORED\r\nVALUE dlock.0 0 3 1\r\nabc\r\nEND\r\nMN\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 	cr_assert_eq(rig.moved, 0);
 }

@@ -15,7 +15,7 @@ static const char *why(void)
 {
 	static struct dlk_error err;
 
-	dlki_engine_why(rig.engine, &err);
+	dlki_engine_why(rig.e, &err);
 	cr_assert_eq(err.code, DLOCK_EDENIED, "%s", err.text);
 	cr_assert_null(strstr(err.text, "secret"));
 	return err.text;
@@ -30,7 +30,7 @@ Test(memcached_login, is_the_first_that_a_server_is_told, .fini = rig_end)
 	rig_say_slowly(RIG_MAIN, "STORED\r\n");
 	rig_welcome(RIG_MAIN, 100, 1);
 	rig_say(RIG_MAIN, "MN\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 }
 
 Test(memcached_login, comes_with_each_connection, .fini = rig_end)
@@ -49,7 +49,7 @@ Test(memcached_login, comes_with_each_connection, .fini = rig_end)
 		cr_assert_str_eq(rig_heard(sock), LOGIN GREETING);
 		rig_say(sock, "STORED\r\n");
 		rig_welcome(sock, 100, 0);
-		cr_assert(dlki_engine_is_up(rig.engine));
+		cr_assert(dlki_engine_is_up(rig.e));
 	}
 }
 
@@ -83,7 +83,7 @@ Test(memcached_login, by_sasl_is_named, .fini = rig_end)
 			rig_begin("");
 		script_ends(&rig.world, RIG_MAIN);
 		rig_turn();
-		dlki_engine_why(rig.engine, &err);
+		dlki_engine_why(rig.e, &err);
 		cr_assert_eq(err.code, DLOCK_EUNREACHABLE);
 		cr_assert_not_null(strstr(err.text, "SASL"), "%s", err.text);
 		if (!login)

@@ -64,7 +64,7 @@ void rig_begin_up(const char *query, int meta)
 {
 	rig_begin(query);
 	rig_welcome(RIG_MAIN, 100, meta);
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 	rig_heard(RIG_MAIN);
 }
 

@@ -119,7 +119,7 @@ static void answer(void)
 		rig_turn();
 	script_says_bytes(&rig.world, sock, bytes + cut, n - cut);
 	rig_turn();
-	why = rig.engine->links[0]->why.text;
+	why = rig.e->links[0]->why.text;
 	cr_assert(is_open() || strstr(why, "no answer in time") ||
 			  (shortage_came() && strstr(why, "out of memory")),
 		  "%s", why);
@@ -238,7 +238,7 @@ static void storm(uint64_t seed)
 	uptime_s = 100;
 	meta = seed % 2 == 0;
 	rig_begin_up("", meta);
-	cr_assert_leq(rig.engine->protocol->claim_size, sizeof(claims[0]));
+	cr_assert_leq(rig.e->protocol->claim_size, sizeof(claims[0]));
 	for (int i = 0; i < STEPS; i++)
 		step();
 	for (int i = 0; i < USED; i++)

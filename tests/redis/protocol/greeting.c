@@ -76,7 +76,7 @@ Test(redis_greeting, a_server_that_may_lose_locks_is_warned_of_once)
 		lose(RIG_MAIN);
 		connect_sock(1, INFO_SERVER);
 		rig_say_string(1, bad[i].info);
-		cr_assert(dlki_engine_is_up(rig.engine));
+		cr_assert(dlki_engine_is_up(rig.e));
 		cr_assert_eq(rig.warned, 1);
 	}
 }
@@ -88,7 +88,7 @@ Test(redis_greeting, a_good_server_is_not_warned_of)
 		       "redis_version:6.2.0\r\nrun_id:one\r\n"
 		       "maxmemory_policy:noeviction\r\naof_enabled:1\r\n"
 		       "role:master\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 	cr_assert_eq(rig.warned, 0);
 }
 
@@ -96,13 +96,13 @@ Test(redis_greeting, a_server_that_keeps_info_is_its_address)
 {
 	begin();
 	rig_say(RIG_MAIN, "-NOPERM this user has no permissions\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 	cr_assert_eq(rig.warned, 1);
 	cr_assert_str_eq(rig.warning,
 			 "127.0.0.1:6379 keeps INFO from us: a restart is not "
 			 "noticed until a renewal finds holds gone; permit "
 			 "INFO");
-	cr_assert_str_eq(rig.engine->endpoint.home, "at 127.0.0.1:6379");
+	cr_assert_str_eq(rig.e->endpoint.home, "at 127.0.0.1:6379");
 }
 
 Test(redis_greeting, the_run_is_the_identity)
@@ -110,7 +110,7 @@ Test(redis_greeting, the_run_is_the_identity)
 	begin();
 	rig_say_string(RIG_MAIN,
 		       "redis_version:7.0.15\r\nrun_id:0aB9\x01x\r\n");
-	cr_assert_str_eq(rig.engine->endpoint.home, "0aB9");
+	cr_assert_str_eq(rig.e->endpoint.home, "0aB9");
 	lose(RIG_MAIN);
 	connect_sock(1, INFO_SERVER);
 	rig_say_string(1, "run_id:other\r\n");
@@ -145,14 +145,14 @@ Test(redis_greeting, the_ear_must_be_at_the_same_server)
 {
 	begin_with_ear();
 	rig_say_string(RIG_EAR, "run_id:one\r\n");
-	cr_assert_eq(rig.looks, 0);
+	cr_assert_eq(rig.looked, 0);
 	rig_say(RIG_EAR, SUBSCRIBED);
-	cr_assert_eq(rig.looks, 1);
+	cr_assert_eq(rig.looked, 1);
 	lose(RIG_EAR);
 	connect_sock(2, INFO_SERVER SUBSCRIBE);
 	rig_say_string(2, "run_id:two\r\n");
 	rig_say(2, SUBSCRIBED);
-	cr_assert_eq(rig.looks, 1);
+	cr_assert_eq(rig.looked, 1);
 	cr_assert(!rig.world.socks[2].is_open);
 	cr_assert(!rig.world.socks[RIG_MAIN].is_open, "the main link looks");
 }

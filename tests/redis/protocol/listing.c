@@ -186,7 +186,7 @@ Test(redis_list, that_was_not_sent_is_sent_later, .fini = rig_end)
 	rig_turn();
 	cr_assert_eq(rig.ended[1], 0);
 	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS,
+		dlki_turn(rig.e, DLKI_ALL_SETS,
 			  rig.world.clock + 1000 * DLK_MS);
 	script_connected(&rig.world, 1);
 	rig_turn();

@@ -29,14 +29,13 @@ static void submit_all(int i)
 		rig.ops[i].token = 1700000000000001;
 		submitted[i] += rig_try(i, (enum dlki_verb)verb);
 	}
-	dlki_push(rig.engine);
+	dlki_push(rig.e);
 }
 
 static void connect_sock(int sock)
 {
 	for (int i = 0; i < 20 && rig.world.opened <= sock; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS,
-			  rig.world.clock + 500 * DLK_MS);
+		dlki_turn(rig.e, DLKI_ALL_SETS, rig.world.clock + 500 * DLK_MS);
 	if (rig.world.opened > sock && rig.world.socks[sock].is_open)
 		script_connected(&rig.world, sock);
 	rig_turn();

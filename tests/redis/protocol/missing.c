@@ -14,7 +14,7 @@ static void setup(void)
 	rig.ops[1].deadline = rig.world.clock + 5;
 	rig_submit(1, DLKI_RENEW);
 	cr_assert(!strstr(rig_heard(RIG_MAIN), PING));
-	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock + 5);
+	dlki_turn(rig.e, DLKI_ALL_SETS, rig.world.clock + 5);
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
@@ -35,7 +35,7 @@ static void is_cut(void)
 
 	cr_assert_not(rig.world.socks[RIG_MAIN].is_open);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
-	dlki_engine_why(rig.engine, &why);
+	dlki_engine_why(rig.e, &why);
 	cr_assert_eq(why.code, DLOCK_EUNREACHABLE);
 	cr_assert(strstr(why.text, "did not answer a request"), "%s", why.text);
 }
@@ -119,7 +119,7 @@ Test(redis_missing, an_answer_too_many_is_not_the_next_ops, .fini = rig_end)
 	rig.world.clock += DLK_MS;
 	rig_submit(2, DLKI_ATTEMPT);
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
-	dlki_engine_why(rig.engine, &why);
+	dlki_engine_why(rig.e, &why);
 	cr_assert(strstr(why.text, "nobody asked for"), "%s", why.text);
 	is_asked_anew(1);
 }

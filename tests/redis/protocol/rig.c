@@ -49,7 +49,7 @@ void rig_begin_up(const char *query)
 	rig_begin(uri);
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "*1\r\n$4\r\nINFO\r\n");
 	rig_say_string(RIG_MAIN, "redis_version:7.0.15\r\nrun_id:one\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 }
 
 void rig_ear_connects(int sock)
@@ -72,6 +72,6 @@ void rig_raise_ear(void)
 	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
 	rig_turn();
 	rig_ear_connects(RIG_EAR);
-	cr_assert_eq(rig.looks, 1);
+	cr_assert_eq(rig.looked, 1);
 	rig_heard(RIG_MAIN);
 }

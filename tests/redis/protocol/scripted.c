@@ -61,7 +61,7 @@ Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of,
 	rig_begin_up("");
 	since = rig.world.clock;
 	rig_submit(1, DLKI_ATTEMPT);
-	dlki_turn(rig.engine, DLKI_ALL_SETS, since + 5 * DLK_MS);
+	dlki_turn(rig.e, DLKI_ALL_SETS, since + 5 * DLK_MS);
 	dlki_cancel(&rig.ops[1]);
 	rig_turn();
 	cr_assert_eq(rig.late, 0);
@@ -184,7 +184,7 @@ static dlk_time quieten_ear(void)
 	dlk_time quiet = rig.world.clock;
 
 	for (int i = 0; i < 3; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
+		dlki_turn(rig.e, DLKI_ALL_SETS, quiet + 5000 * DLK_MS);
 	cr_assert_str_eq(rig_heard(RIG_EAR), "*1\r\n$4\r\nPING\r\n");
 	return quiet;
 }
@@ -200,7 +200,7 @@ Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
 	rig_say(RIG_EAR, "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
 	quiet = quieten_ear();
 	for (int i = 0; i < 5 && rig.world.socks[RIG_EAR].is_open; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS, quiet + 7000 * DLK_MS);
+		dlki_turn(rig.e, DLKI_ALL_SETS, quiet + 7000 * DLK_MS);
 	cr_assert(!rig.world.socks[RIG_EAR].is_open);
 	cr_assert(rig.world.socks[RIG_MAIN].is_open);
 }
@@ -239,10 +239,10 @@ Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
 			 "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$2\r\nme\r\n"
 			 "*1\r\n$4\r\nINFO\r\n");
 	rig_say(RIG_MAIN, "+OK\r\n+OK\r\n");
-	cr_assert(!dlki_engine_is_up(rig.engine));
+	cr_assert(!dlki_engine_is_up(rig.e));
 	rig_say(RIG_MAIN, "-NOPERM this user has no permissions\r\n"
 			  "-NOPERM this user has no permissions\r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 }
 
 /* CLIENT and INFO are renamed. */
@@ -253,7 +253,7 @@ Test(redis_protocol, a_greeting_need_not_name_us, .fini = rig_end)
 			  "with: 'SETNAME' 'me' \r\n"
 			  "-ERR unknown command 'INFO', with args beginning "
 			  "with: \r\n");
-	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert(dlki_engine_is_up(rig.e));
 }
 
 Test(redis_protocol, an_old_server_is_refused, .fini = rig_end)
@@ -274,7 +274,7 @@ Test(redis_protocol, a_server_that_is_loading_is_asked_again, .fini = rig_end)
 	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
 	rig_submit(1, DLKI_ATTEMPT);
 	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
-		dlki_turn(rig.engine, DLKI_ALL_SETS,
+		dlki_turn(rig.e, DLKI_ALL_SETS,
 			  rig.world.clock + 5000 * DLK_MS);
 	cr_assert_eq(rig.world.opened, 2);
 	cr_assert_eq(rig.ended[1], 0);

@@ -128,7 +128,7 @@ Test(redis_verbs, a_break_that_is_over_goes_no_further, .fini = rig_end)
 	rig_begin_up("");
 	rig.ops[1].deadline = rig.world.clock + 5;
 	rig_submit(1, DLKI_BREAK);
-	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock + 5);
+	dlki_turn(rig.e, DLKI_ALL_SETS, rig.world.clock + 5);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	rig_heard(RIG_MAIN);
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
@@ -251,7 +251,7 @@ Test(redis_verbs, releases_in_a_write_share_a_ping, .fini = rig_end)
 	rig.world.clock += 101 * 1000;
 	for (int i = 1; i <= 3; i++)
 		rig_queue(i, DLKI_RELEASE);
-	dlki_push(rig.engine);
+	dlki_push(rig.e);
 	cr_assert_eq(count(rig_heard(RIG_MAIN), PING), 1);
 }
 
@@ -265,7 +265,7 @@ Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text,
 		rig.ops[i].closing = 1;
 		rig_queue(i, DLKI_RELEASE);
 	}
-	dlki_push(rig.engine);
+	dlki_push(rig.e);
 	heard = rig_heard(RIG_MAIN);
 	cr_assert_eq(count(heard, "$4\r\nEVAL\r\n"), 1);
 	cr_assert_eq(count(heard, "$7\r\nEVALSHA\r\n"), 7);
@@ -280,7 +280,7 @@ Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text,
 Test(redis_verbs, with_a_plain_key_waiters_poll, .fini = rig_end)
 {
 	rig_begin_up("&key=plain");
-	cr_assert_not(rig.engine->terms.caps &
+	cr_assert_not(rig.e->terms.caps &
 		      (DLOCK_CAP_WAKE | DLOCK_CAP_FAIR | DLOCK_CAP_WANTED |
 		       DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE |
 		       DLOCK_CAP_PERMITS | DLOCK_CAP_REVOKE_PERMITS));
