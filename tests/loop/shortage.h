@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Allocations that fail: the linker leads malloc(), calloc() and realloc() of
- * the program here (dlock_wrap_memory() in tests/CMakeLists.txt).
+ * the program here (tests/CMakeLists.txt).
  */
 #ifndef DLOCK_TESTS_LOOP_SHORTAGE_H
 #define DLOCK_TESTS_LOOP_SHORTAGE_H

@@ -36,7 +36,4 @@ const char *rig_heard(int sock);
 void rig_queue(int i, enum dlki_verb verb);
 void rig_submit(int i, enum dlki_verb verb);
 
-/* The same, and memory may be short: whether op i is submitted. */
-int rig_try(int i, enum dlki_verb verb);
-
 #endif
