@@ -2,7 +2,6 @@
 #include "sim/process/upgrader.h"
 
 #include <dlock/async.h>
-#include <inttypes.h>
 
 #include "sim/process/options.h"
 #include "sim/process/sched.h"
@@ -52,14 +51,8 @@ static void upgrade(const struct sim_use *reader, dlock_hold *upgradeable)
 	struct sim_use writer = *reader;
 
 	writer.side = SIM_WRITE;
-	if (!take(&writer, upgradeable))
-		return;
-	if (dlock_token(writer.hold) <= dlock_token(upgradeable))
-		sim_sched_fail("an upgrade has token %" PRIu64
-			       ", not more than %" PRIu64,
-			       dlock_token(writer.hold),
-			       dlock_token(upgradeable));
-	sim_use_release(&writer);
+	if (take(&writer, upgradeable))
+		sim_use_release(&writer);
 }
 
 /* ---- Begun, and left ----------------------------------------------------- */
