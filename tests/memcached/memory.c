@@ -128,7 +128,8 @@ EITHER_WAY(memcached_memory, full_server)
 		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	}
 	for (int i = 0; i < 5; i++)
-		ask(l, 0, DLOCK_EEXHAUSTED);
+		ask(l, 0, DLOCK_EBUSY);
+	ask(mutex(other, "z"), 0, DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), "out of memory");
 	CHECK_TEXT(scene_do(&s, "get %s", "lnx"), "VALUE dlock.");
 	give(h);

@@ -135,9 +135,18 @@ static void note_failure(struct memc_store *s, struct memc_job *job,
 		(void)dlki_memc_op_check(one, peer, &job->error);
 }
 
-/* The server had no memory to store the item.  Does the item found by the get
- * behind serve as well?  The digest does, and for a renewal a mark that lasts.
- * A permit stands without a mark, and a waiter waits without a wish. */
+/* The server had no memory to store the item.  By the item that the get behind
+ * has found, would the server have stored it? */
+static int lacked_memory(const struct memc_op *one)
+{
+	if (one->verb == MEMC_ADD)
+		return one->answer == MEMC_MISSING;
+	return one->answer != MEMC_MISSING && one->item.cas == one->cas;
+}
+
+/* ... and does the item that is there serve as well?  For a renewal a mark that
+ * lasts does.  A permit stands without a mark, a waiter waits without a wish,
+ * and a server without the digest has none. */
 static int serves(const struct memc_store *s, const struct memc_job *job,
 		  const struct memc_op *one)
 {
@@ -158,7 +167,7 @@ static int serves(const struct memc_store *s, const struct memc_job *job,
 static void take_op(struct memc_store *s, struct memc_job *job,
 		    struct dlki_op *op, const struct memc_op *one)
 {
-	if (s->reading.full[0] && serves(s, job, one))
+	if (s->reading.full[0] && (!lacked_memory(one) || serves(s, job, one)))
 		s->reading.full[0] = '\0';
 	if (op && job->error.code == 0 &&
 	    (s->reading.full[0] || !dlki_memc_op_has_cas(one)))

@@ -292,17 +292,48 @@ Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
 
 /* ---- Full, and without cas ----------------------------------------------- */
 
+#define FULL "SERVER_ERROR out of memory storing object\r\n"
+
 Test(memcached_faults, a_full_server_fails_the_op_alone, .fini = rig_end)
 {
 	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_submit(1, DLKI_ATTEMPT);
-	rig_say_all("SERVER_ERROR out of memory storing object\r\n",
-		    rig_got(none, 0), rig_got(none, 0), NULL);
+	rig_say_all(FULL, rig_got(none, 0), rig_got(none, 0), NULL);
 	expect_failed(0, "says 'SERVER_ERROR out of memory storing object'");
 	cr_assert(is_open());
 	grant();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
+}
+
+/* With memory, it would not have stored the item either. */
+Test(memcached_faults, a_full_server_tells_that_the_lock_is_held,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_say_all(FULL, rig_got(THEIRS, 6), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+}
+
+Test(memcached_faults, a_full_server_tells_that_the_hold_is_lost,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RENEW);
+	rig_say_all(FULL, rig_got(THEIRS, 6), NULL);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[1].stood, 0);
+}
+
+Test(memcached_faults, a_full_server_does_not_renew, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RENEW);
+	rig_say_all(FULL, rig_got(OURS, 5), NULL);
+	expect_failed(1, "says 'SERVER_ERROR out of memory storing object'");
 }
 
 Test(memcached_faults, a_server_without_cas_will_not_do, .fini = rig_end)

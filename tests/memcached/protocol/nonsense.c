@@ -19,9 +19,6 @@ static const struct nonsense {
 	size_t meta_len;
 	enum dlki_outcome outcome;
 } nonsense[] = {
-	{ BYTES("SERVER_ERROR out of memory storing object\r\nEND\r\n"),
-	  BYTES("SERVER_ERROR out of memory storing object\r\nEN\r\n"),
-	  DLKI_FAILED },
 	{ BYTES("SERVER_ERROR a proxy's own\r\n"), NULL, 0, DLKI_UNANSWERED },
 	{ BYTES("CLIENT_ERROR unauthenticated\r\n"), NULL, 0, DLKI_UNANSWERED },
 	{ BYTES("ERROR\r\n"), NULL, 0, DLKI_UNANSWERED },
