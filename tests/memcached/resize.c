@@ -343,3 +343,14 @@ EITHER_WAY(memcached_resize, a_break_reaches_all_slots_without_a_mark)
 	CHECK_OK(dlock_break(two, patience_ms()));
 	CHECK_RC(dlock_release(last), DLOCK_ELOST);
 }
+
+EITHER_WAY(memcached_resize, an_inspection_reaches_all_slots_without_a_mark)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
+	dlock_hold *last = take_beyond(semaphore(direct(&s, ""), "s", 100));
+
+	drop_mark(&s);
+	has(two, 100, 1);
+	give(last);
+}

@@ -49,11 +49,6 @@ static void slots_seen(struct memc_store *s, struct memc_job *job,
 	uint32_t limit;
 	struct dlk_error err;
 
-	if (is_missing && slots < MEMC_PERMITS) {
-		dlki_memc_job_survey(s, job, op, slots, MEMC_PERMITS,
-				     slots_seen);
-		return;
-	}
 	if (job->foreign[0]) {
 		dlk_fail(&err, DLOCK_EPROTO, MEMC_IS_FOREIGN, job->foreign);
 		dlki_memc_end_failed(job, op, &err);

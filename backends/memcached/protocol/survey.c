@@ -3,8 +3,9 @@
  * Surveys: get the items at all places of a lock, a request after the other.
  *
  * The survey of a semaphore begins with the slots of the request, and reaches
- * all slots that may be taken, by the mark or by an item with a set limit.  A
- * break reaches every slot if there is no mark: the server may have evicted it.
+ * all slots that may be taken, by the mark or by an item with a set limit.  If
+ * there is no mark, which the server may have evicted, all verbs but an attempt
+ * reach every slot.
  */
 #include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
@@ -52,7 +53,7 @@ void dlki_memc_job_reach(struct memc_job *job, const struct memc_op *one)
 	if (one->request->kind != DLK_SEMAPHORE)
 		return;
 	slots = slots_by(one);
-	if (slots == 0 && one->slot == MEMC_MARK && job->verb == DLKI_BREAK)
+	if (slots == 0 && one->slot == MEMC_MARK && job->verb != DLKI_ATTEMPT)
 		slots = MEMC_PERMITS;
 	if (job->places_end < slots)
 		job->places_end = slots;
