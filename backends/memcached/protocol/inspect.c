@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reporting the holders of a lock.  An owner at the gate is a waiter if there
- * are others, so no item is reported before all are known. */
+/*
+ * Reporting the holders of a lock.  An owner at the gate is a waiter if there
+ * are readers, so no item is reported before all are known.
+ *
+ * A reader with a larger token came after the owner at the gate, and has not
+ * found that owner yet: the reader gives the slot back, and waits.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +41,33 @@ static void copy_item(struct memc_store *s, struct memc_job *job,
 	};
 }
 
+/* Is the owner of the first item at the gate of a lock? */
+static int has_gate(const struct memc_job *job, const struct dlki_op *op)
+{
+	return op->request->kind == DLK_LOCK && job->found[0].slot == MEMC_GATE;
+}
+
+static int is_late(const struct memc_job *job, size_t at)
+{
+	const struct memc_item *gate = &job->found[0].item;
+
+	return gate->owner[0] && job->found[at].item.token > gate->token;
+}
+
+static int waits(const struct memc_job *job, const struct dlki_op *op,
+		 size_t at)
+{
+	size_t i = 1;
+
+	if (!has_gate(job, op))
+		return job->found[at].slot == MEMC_GATE;
+	if (at > 0)
+		return is_late(job, at);
+	while (i < job->n_found && is_late(job, i))
+		i++;
+	return i < job->n_found && job->found[0].item.limit != MEMC_HAS;
+}
+
 /* Add the permits of the same holder to the first of these; 0: item `at` is
  * not the first. */
 static int add_permits(const struct memc_job *job, const struct dlki_op *op,
@@ -68,7 +100,7 @@ static void report(struct memc_store *s, struct memc_job *job,
 		char id[16];
 		struct dlock_participant p = dlki_memc_item_show(
 			&job->found[i].item, op->request, job->found[i].slot,
-			job->n_found == 1, id);
+			waits(job, op, i), id);
 
 		if (dlki_memc_limit_is_set(job->limit))
 			p.limit = job->limit;

@@ -181,11 +181,9 @@ static int64_t remaining_ms(const struct memc_item *item)
 		       0;
 }
 
-/* Show an item.  An owner at the gate, while slots are taken, waits for empty
- * slots, unless the item says that the owner has the lock: an upgrade. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 					     const struct dlk_request *request,
-					     int slot, int alone, char id[16])
+					     int slot, int waits, char id[16])
 {
 	int several = slot == MEMC_GATE && request->kind == DLK_SEMAPHORE;
 	int gate = slot == MEMC_GATE && !several;
@@ -194,8 +192,7 @@ struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 		.label = item->label,
 		.id = id,
 		.shared = !gate,
-		.waiting = several ||
-			   (gate && !alone && item->limit != MEMC_HAS),
+		.waiting = waits,
 		.remaining_ms = remaining_ms(item),
 		.limit = gate ? 0 : item->limit,
 		.permits = several ? (uint32_t)item->token : 0,

@@ -96,11 +96,10 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text);
  * client with another number of permits is seen. */
 int dlki_memc_first_slot(const struct dlk_request *request);
 
-/* Show the item as a participant; `id` and the item are borrowed.  `alone`: the
- * lock has no other item.  The item at a semaphore's gate has the number of
- * permits in the token's place. */
+/* Show the item as a participant; `id` and the item are borrowed.  The item at
+ * a semaphore's gate has the number of permits in the token's place. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 					     const struct dlk_request *request,
-					     int slot, int alone, char id[16]);
+					     int slot, int waits, char id[16]);
 
 #endif

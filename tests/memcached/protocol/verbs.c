@@ -151,6 +151,48 @@ Test(memcached_verbs, a_writer_without_the_gate_is_not_granted, .fini = rig_end)
 	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), " 0.2 1 me"));
 }
 
+/* ---- Inspections --------------------------------------------------------- */
+
+static int holders[2], waiters[2]; /* shared: [1] */
+
+static void count(const struct dlock_participant *p, void *arg)
+{
+	(void)arg;
+	(p->waiting ? waiters : holders)[p->shared]++;
+}
+
+/* Inspect: an owner is at the gate by the cas 5, and another in a slot. */
+static void inspect(unsigned int slot_cas)
+{
+	memset(holders, 0, sizeof(holders));
+	memset(waiters, 0, sizeof(waiters));
+	rig.ops[0].each.participant = count;
+	rig_submit(0, DLKI_INSPECT);
+	rig_say(RIG_MAIN, rig_got(THEIRS, 5));
+	say_slots(rig_got(OURS, slot_cas));
+	rig_turn();
+	expect_answered(0, 1);
+}
+
+Test(memcached_verbs, an_owner_at_the_gate_waits_for_readers, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	inspect(4);
+	cr_assert_eq(holders[1], 1);
+	cr_assert_eq(waiters[0], 1);
+}
+
+/* The reader came later, and has not got the gate yet. */
+Test(memcached_verbs, an_owner_at_the_gate_has_the_lock_beside_a_late_reader,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	inspect(6);
+	cr_assert_eq(holders[0], 1);
+	cr_assert_eq(holders[1], 0);
+	cr_assert_eq(waiters[1], 1);
+}
+
 /* ---- Renewals ------------------------------------------------------------ */
 
 Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)
