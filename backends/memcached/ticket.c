@@ -35,6 +35,5 @@ int dlki_memc_ask(struct dlk_session *base, struct dlki_opcall_op *op,
 						    op->base.request->name);
 
 	op->anew = 1;
-	dlki_opcall_op_prepare(op, &s->engine, verb, deadline);
-	return dlki_opcall_one(op, deadline, err);
+	return dlki_opcall_one(op, &s->engine, verb, deadline, err);
 }

@@ -12,9 +12,8 @@ int dlki_redis_inspect(struct dlk_session *base,
 					       .each.participant = each,
 					       .each_arg = arg } };
 
-	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
-			       DLKI_INSPECT, deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_opcall_one(&op, &dlki_redis_session(base)->loop,
+			       DLKI_INSPECT, deadline, err);
 }
 
 int dlki_redis_resize(struct dlk_session *base,
@@ -22,11 +21,9 @@ int dlki_redis_resize(struct dlk_session *base,
 		      struct dlk_error *err)
 {
 	struct dlki_opcall_op op = { .base = { .request = request } };
-	int rc;
+	int rc = dlki_opcall_one(&op, &dlki_redis_session(base)->loop,
+				 DLKI_RESIZE, deadline, err);
 
-	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
-			       DLKI_RESIZE, deadline);
-	rc = dlki_opcall_one(&op, deadline, err);
 	return rc == 0 && !op.base.stood ? DLOCK_EINVAL : rc;
 }
 
@@ -39,9 +36,8 @@ int dlki_redis_break(struct dlk_session *base,
 		.base = { .request = request, .about = about }, .anew = 1
 	};
 
-	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop, DLKI_BREAK,
-			       deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_opcall_one(&op, &dlki_redis_session(base)->loop, DLKI_BREAK,
+			       deadline, err);
 }
 
 int dlki_redis_list(struct dlk_session *base,
@@ -51,7 +47,6 @@ int dlki_redis_list(struct dlk_session *base,
 	struct dlki_opcall_op op = { .base = { .each.lock = each,
 					       .each_arg = arg } };
 
-	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop, DLKI_LIST,
-			       deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_opcall_one(&op, &dlki_redis_session(base)->loop, DLKI_LIST,
+			       deadline, err);
 }

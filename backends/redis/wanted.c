@@ -53,7 +53,6 @@ int dlki_redis_revoke(struct dlk_session *base,
 {
 	struct dlki_opcall_op op = { .base = { .request = request } };
 
-	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
-			       DLKI_REVOKE, deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_opcall_one(&op, &dlki_redis_session(base)->loop,
+			       DLKI_REVOKE, deadline, err);
 }

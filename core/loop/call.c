@@ -253,13 +253,15 @@ void dlki_opcall_await(struct dlki_opcall *call)
 	(void)dlki_opcall_await_until(call, DLK_FOREVER);
 }
 
-int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,
+int dlki_opcall_one(struct dlki_opcall_op *op, struct dlki_session *s,
+		    enum dlki_verb verb, dlk_time deadline,
 		    struct dlk_error *err)
 {
 	struct dlki_opcall call;
 	int rc = 0;
 
-	dlki_opcall_begin(&call, op->session, deadline);
+	dlki_opcall_op_prepare(op, s, verb, deadline);
+	dlki_opcall_begin(&call, s, deadline);
 	dlki_opcall_add(&call, op);
 	dlki_opcall_await(&call);
 	if (op->base.outcome != DLKI_ANSWERED)

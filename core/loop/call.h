@@ -96,10 +96,11 @@ void dlki_opcall_resume(struct dlki_opcall *call);
 /* Unlocks the mutex. */
 void dlki_opcall_end(struct dlki_opcall *call);
 
-/* Submit, wait and unlock for a prepared op: 0 if it is ANSWERED, else see
+/* Prepare the op, submit, wait and unlock: 0 if it is ANSWERED, else see
  * err. */
-int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,
-		  struct dlk_error *err);
+int dlki_opcall_one(struct dlki_opcall_op *op, struct dlki_session *s,
+		    enum dlki_verb verb, dlk_time deadline,
+		    struct dlk_error *err);
 
 /* Why an op of the call has failed: returns the code. */
 int dlki_opcall_error(const struct dlki_opcall *call,
