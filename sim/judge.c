@@ -254,7 +254,7 @@ int64_t sim_judge_linger_ms(const struct sim_judge *j)
 /* Bytes may be late by more than the client can wait.  A claim made by such
  * bytes lasts for a lease, or for half a lease more; or longer, until a server
  * that was stopped counts the seconds again.  A store that lingers counts a
- * lease in whole seconds. */
+ * lease in whole seconds, by a timer that may be late. */
 static int is_excused(const struct sim_judge *j)
 {
 	const struct sim_net *n = j->net;
@@ -262,8 +262,10 @@ static int is_excused(const struct sim_judge *j)
 	int64_t lease = (int64_t)n->weather.lease_ms;
 	int64_t ms = j->set_back_ms + sim_judge_linger_ms(j);
 
-	if (j->linger_ms > 0)
+	if (j->linger_ms > 0) {
 		lease = (lease + 999) / 1000 * 1000;
+		ms += SIM_LATE_MS;
+	}
 	ms += 2 * lease;
 
 	if (s->caught_up_at == SIM_NEVER && !sim_model_goes_by_wall(s->model))

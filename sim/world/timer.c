@@ -40,7 +40,8 @@ void sim_timer_ring(struct sim_net *n, struct sim_server *s)
 		s->caught_up_at = n->now;
 	s->late_us = 0;
 	if (sim_happens(n->chance, "late", n->weather.late))
-		s->late_us = (int64_t)sim_draw(n->chance, "late:by", 1200000);
+		s->late_us = (int64_t)sim_draw(n->chance, "late:by",
+					       SIM_LATE_MS * UINT64_C(1000));
 }
 
 int sim_timer_is_behind(const struct sim_server *s)

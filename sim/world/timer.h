@@ -5,6 +5,9 @@
 
 #include "sim/world/net.h"
 
+/* The timer of a server that was not stopped is late by less. */
+enum { SIM_LATE_MS = 1200 };
+
 struct sim_memc_time sim_server_time(const struct sim_net *n,
 				     const struct sim_server *s);
 
