@@ -40,15 +40,24 @@ static const char *uri_of(const struct fleet *f, const char *numbers,
 	return uri;
 }
 
-/* Store items of the digest's size, until the server refuses them. */
-static void fill(struct lab_server *s)
+static int digest_size(struct lab_server *s)
 {
-	char line[400], reply[400] = "";
-	int size = 0, n = 0, rc;
+	char reply[400] = "";
+	int size = 0;
 
 	CHECK_INT(lab_memcached_do(s, reply, sizeof(reply), "get dlock.p"), ==,
 		  0);
 	CHECK_INT(sscanf(reply, "VALUE %*s 0 %d", &size), ==, 1);
+	return size;
+}
+
+/* Store items of this size, until the server refuses them. */
+static void fill(struct lab_server *s, int size)
+{
+	static int n;
+	char line[400], reply[400] = "";
+	int rc;
+
 	do {
 		snprintf(line, sizeof(line), "set f%06d 0 0 %d\r\n%*s", n++,
 			 size, size, "");
@@ -62,15 +71,23 @@ CASE(memcached_known, a_server_without_memory_for_the_digest)
 {
 	const struct lab_memcached_options full = { .memory_mb = 2,
 						    .no_evict = true };
+	char reply[400];
 	dlock_lock *l;
 	struct fleet f;
+	int size;
 
 	fleet_begin_as(&f, &full);
 	l = mutex(client(&f, "label=x"), name_on(&f, 0, 0));
 	give(take(l));
-	fill(f.servers[0]);
+	size = digest_size(f.servers[0]);
+	fill(f.servers[0], size);
 	give(take(l));
 	cannot_open(uri_of(&f, "12", "ttl=9s"), "3 servers there, 2 here");
+	CHECK_INT(lab_memcached_do(f.servers[0], reply, sizeof(reply),
+				   "delete dlock.p"),
+		  ==, 0);
+	fill(f.servers[0], size);
+	give(take(l));
 }
 
 CASE(memcached_known, another_pool_does_not_open)
