@@ -5,7 +5,8 @@
 -- claim tells the channel.  And set tokens aside for the claim, up to 2^22 us
 -- ahead of the clock, but not past the end of the key: after the key's expiry,
 -- tokens come from the clock.  See common.lua for the records.
--- aside_key is for a clock that is set back after the key's expiry.
+-- aside_key is for a clock that is set back after the key's expiry.  clock_key
+-- tells the next grant of such a clock, so it comes to the time of this request.
 --
 -- Or watch a permit: only a revoke tells the channel, and the claim's token is
 -- the last.
@@ -42,6 +43,12 @@ if call('PTTL', info_key) < tonumber(ARGV[3]) then
 end
 if tonumber(last) > (tonumber(redis.pcall('GET', aside_key)) or 0) then
 	call('SET', aside_key, last, 'PXAT', sub(last, 1, 13) + 3600000)
+end
+local now_us = now[1] .. sub('00000' .. now[2], -6)
+local reached = redis.pcall('GET', KEYS[2]) or '0'
+if type(reached) == 'string' and reached .. '99999' < now_us then
+	call('SET', KEYS[2], sub(now_us, 1, 11),
+		'PXAT', sub(last, 1, 13) + 3600000)
 end
 
 local flag, others = sub(lock_value, 1, 1), '0'
