@@ -266,6 +266,21 @@ static void lead(struct dlki_engine *e, unsigned int sets)
 	}
 }
 
+/* A leader in the midst of a turn does what is left to do now. */
+static void leave_to_leaders(struct dlki_engine *e)
+{
+	struct dlki_drive *d = e->drive;
+
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if (!d->leader[set] && !(d->pumped & DLKI_BIT(set)))
+			return;
+	}
+	if (d->look_at > e->now)
+		return;
+	d->look_at = DLK_FOREVER;
+	nudge(e, e->now + LOOK_NS);
+}
+
 /* Alarms ring also while every set has a leader, or had just now. */
 static void ready(struct dlki_source *source)
 {
@@ -274,10 +289,12 @@ static void ready(struct dlki_source *source)
 
 	pthread_mutex_lock(&e->mu);
 	sets = look(e);
-	if (sets)
+	if (sets) {
 		lead(e, sets);
-	else
+	} else {
 		dlki_push(e);
+		leave_to_leaders(e);
+	}
 	dlki_unlock(e);
 }
 
