@@ -7,8 +7,12 @@
 #include "backends/zk/session.h"
 #include "support/case.h"
 #include "support/check.h"
+#include "zk/support.h"
+#include "zk/ticket.h"
 
 TestSuite(zk_orphans, .timeout = 120);
+
+#define DIR "/dlock/lnx"
 
 static struct zk_session session;
 
@@ -48,4 +52,25 @@ CASE(zk_orphans, put_twice_leave_the_others)
 	CHECK_INT(count(), ==, 1);
 	CHECK_TEXT(session.orphans.first->owner, "c");
 	dlki_zk_orphans_free(&session);
+}
+
+/* A sixth of the ttl is time for two answers, and the deletion of the node of a
+ * request without an answer. */
+CASE(zk_orphans, are_found_on_a_slow_way)
+{
+	static struct ticket t;
+	struct lab_server *s = shared_server();
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=12s");
+
+	ticket_take(&t, c);
+	ticket_give(&t);
+	ticket_make(&t, c, DLK_EXCLUSIVE);
+	lab_proxy_swallow(p, t.owner, LAB_THEN_RESET);
+	lab_proxy_delay(p, LAB_DOWN, 700);
+	CHECK_INT(ticket_ask_for(&t, PATIENCE), ==, DLK_FAILED);
+	CHECK_INT(ticket_release_for(&t, 0), ==, DLOCK_EUNREACHABLE);
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	EVENTUALLY(children_are(zh, DIR, 0));
 }

@@ -10,7 +10,8 @@
 #include "support/wait.h"
 
 #define FIRST_ID (UINT64_C(1) << 63) /* above all ids of the core */
-#define PATIENCE_NS (20000 * DLK_MS)
+#define PATIENCE_MS 20000
+#define PATIENCE_NS (PATIENCE_MS * DLK_MS)
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct ticket *all; /* under mu */
@@ -117,12 +118,17 @@ uint64_t ticket_last(const struct ticket *t)
 	return t->zk.base.token_last;
 }
 
-int ticket_release(struct ticket *t)
+int ticket_release_for(struct ticket *t, int64_t ms)
 {
 	struct dlk_ticket *b = &t->zk.base;
 	struct dlk_error err = { 0 };
 
-	return b->session->backend->release(b, dlk_now() + PATIENCE_NS, &err);
+	return b->session->backend->release(b, dlk_now() + ms * DLK_MS, &err);
+}
+
+int ticket_release(struct ticket *t)
+{
+	return ticket_release_for(t, PATIENCE_MS);
 }
 
 void ticket_give(struct ticket *t)
