@@ -180,7 +180,7 @@ int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)
 
 void dlki_claim_yield(struct dlki_claim *claim)
 {
-	claim->busy = 0;
+	claim->busy--;
 	pthread_cond_broadcast(&claim->client->changed);
 }
 

@@ -8,7 +8,8 @@
  * waiting thread: the claim stays HELD then, see pass.h.  KEPT is in keep.h,
  * and CLEANING in cleanup.h.
  *
- * A single thread at a time may use the ticket: `busy`.
+ * A single thread at a time may use the ticket: `busy`.  In some stores, a
+ * renewal comes beside a watch.
  */
 #ifndef DLOCK_CORE_CLAIM_H
 #define DLOCK_CORE_CLAIM_H
@@ -109,7 +110,7 @@ struct dlki_claim {
 	enum dlki_news news;           /* since the last sleep began */
 	enum dlki_handing undelivered; /* the callback that hands it out comes
 					* first, then its events */
-	bool busy;                     /* a thread uses the ticket */
+	unsigned int busy;             /* threads that use the ticket */
 	bool idle;                     /* RELEASING after KEPT: the program had
 					* no hold of it, and is not told how
 					* the release ends */

@@ -13,7 +13,7 @@
 int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 		       struct dlk_error *err);
 
-/* Does a backend, which may be older than the member, have this function? */
+/* Does a backend, which may be older than the member, have this member? */
 #define DLKI_HAS(backend, member)                                             \
 	((backend)->size >= offsetof(struct dlock_backend, member) +          \
 				    sizeof((backend)->member) &&              \

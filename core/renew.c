@@ -11,6 +11,7 @@
 #include "core/schedule.h"
 #include "core/stats.h"
 #include "core/store.h"
+#include "core/watch.h"
 
 #define BATCH 1024
 #define PAUSE_MIN_NS (5 * DLK_MS)
@@ -34,7 +35,7 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 	dlk_time now = dlk_now();
 
 	dlki_times_add(&c->stats.renewal_lag, now - claim->work.at);
-	claim->busy = 1;
+	claim->busy++;
 	dlki_claim_ref(claim);
 	if (c->schedule.ttl_ms > 0 &&
 	    claim->lease_until <
@@ -68,7 +69,7 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 		struct dlki_claim *claim =
 			DLKI_CONTAINER_OF(first, struct dlki_claim, work);
 
-		if (claim->busy) {
+		if (claim->busy && !dlki_watch_is_shared(claim)) {
 			dlki_heap_set(&schedule->work, first,
 				      soon + PAUSE_MIN_NS);
 		} else if (!dlki_claim_valid(claim)) {
@@ -251,9 +252,12 @@ void dlki_renew_round(struct dlock_client *c)
 	dlk_time deadline, sent;
 	int rc;
 
-	fill_batch(c, &b);
-	if (b.n > 0)
-		renew_batch(c, &b);
+	/* More renewals fall due meanwhile. */
+	for (int i = 0; i < 2 && !c->schedule.stop; i++) {
+		fill_batch(c, &b);
+		if (b.n > 0)
+			renew_batch(c, &b);
+	}
 	/* dlock_close() waits for us, and then releases the rest. */
 	if (c->schedule.stop)
 		return;

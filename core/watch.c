@@ -107,6 +107,12 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 	return rc < 0 ? rc : 0;
 }
 
+bool dlki_watch_is_shared(const struct dlki_claim *claim)
+{
+	return claim->watch.state == DLKI_WATCH_BEGINS &&
+	       DLKI_HAS(claim->client->backend, renews_beside_watch);
+}
+
 static int is_fresh(const struct dlki_claim *claim, dlk_time now)
 {
 	return claim->watch.state == DLKI_WATCHED &&

@@ -34,6 +34,9 @@ int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
  * kept claim is given up. */
 void dlki_watch_revoke(struct dlki_record *record);
 
+/* Does a watch use the ticket, and may a renewal come beside it? */
+bool dlki_watch_is_shared(const struct dlki_claim *claim);
+
 /* If another thread has the store watch the claim, wait for that thread. */
 void dlki_watch_settle(struct dlki_claim *claim, dlk_time deadline);
 

@@ -229,4 +229,5 @@ const struct dlock_backend dlki_zk_backend = {
 	.revoke = dlki_zk_revoke,
 	.release_begin = dlki_zk_release_begin,
 	.resize = dlki_zk_resize,
+	.renews_beside_watch = 1,
 };

@@ -12,8 +12,9 @@
  *  1. The core holds no mutex when it calls a backend.  A backend may therefore
  *     call the services below with locks held.
  *  2. Calls for different tickets may come at once, from any thread; calls for
- *     the same ticket never overlap.  A single thread at a time is in renew();
- *     no other call is under way during open(), release_all() and close().
+ *     the same ticket never overlap, except with renews_beside_watch.  A single
+ *     thread at a time is in renew(); no other call is under way during open(),
+ *     release_all() and close().
  *  3. Every call returns by `deadline`, whatever the peer does: silence, a byte
  *     a second, a signal every millisecond.  Waits for other processes count,
  *     local disk I/O and short mutexes do not.  Never use a connection again
@@ -470,6 +471,12 @@ struct dlock_backend {
 	 */
 	void (*prepare)(struct dlk_session *s, const struct dlk_coming coming[],
 			size_t n);
+
+	/*
+	 * Not 0: renew() may come beside watch_wanted() for the same ticket.
+	 * Else a renewal that falls due waits until watch_wanted() returns.
+	 */
+	int renews_beside_watch;
 
 	/* New members go here; `size` says whether a backend has them. */
 };

@@ -28,7 +28,7 @@ struct sim_terms {
 	int overlaps;     /* a hold may be lost before the holder can know */
 	int holds_long;   /* callers hold for leases */
 	int crowded;      /* all clients want a single name */
-	int slow;         /* an answer takes a sixteenth of the ttl */
+	int slow;         /* an answer takes a twelfth of the ttl */
 	int upgrades;     /* readers become writers */
 	int begins_upgrades; /* ... and leave an upgrade that is begun */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
