@@ -4,26 +4,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #define SECOND UINT64_C(1000000)
-
-static uint64_t wall_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec / 1000;
-}
-
-static uint64_t taken(dlock_lock *l)
-{
-	dlock_hold *h = take(l);
-	uint64_t token = dlock_token(h);
-
-	give(h);
-	return token;
-}
 
 /* A client to which the names moved at that time. */
 static dlock_client *moved(const struct scene *s, uint64_t at_us)

@@ -5,7 +5,6 @@
 #include <dlock/dlock.h>
 #include <limits.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "lab/base/fail.h"
 #include "lab/history/resource.h"
@@ -41,7 +40,7 @@ static struct lab_server *memcached_server(void)
 static const struct {
 	const char *uri;
 	struct lab_server *(*start)(void);
-	int64_t opened_ms, open_ms;
+	uint64_t opened_ms, open_ms;
 	int says_when;
 } stores[] = {
 	{ "mem:", NULL, 0, 0, 0 },
@@ -62,15 +61,7 @@ struct place {
 static struct place places[STORES];
 static struct lab_resource *resource;
 static uint64_t last;
-static int64_t last_us; /* the end of the last hold */
-
-static int64_t wall_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
+static uint64_t last_us; /* the end of the last hold */
 
 static dlock_client *open_client(int i)
 {
@@ -131,8 +122,8 @@ static void prepare(const char *dir)
 
 static void hold_at(int i)
 {
-	int64_t behind_us = 1000 * (places[i].client ? stores[i].open_ms :
-						       stores[i].opened_ms);
+	uint64_t behind_us = 1000 * (places[i].client ? stores[i].open_ms :
+							stores[i].opened_ms);
 	dlock_client *c;
 
 	EVENTUALLY(wall_us() > last_us + behind_us);

@@ -31,6 +31,15 @@ void give(dlock_hold *hold)
 	CHECK_OK(dlock_release(hold));
 }
 
+uint64_t taken(dlock_lock *lock)
+{
+	dlock_hold *h = take(lock);
+	uint64_t token = dlock_token(h);
+
+	give(h);
+	return token;
+}
+
 void drop_hold(dlock_hold *hold)
 {
 	CHECK_RC(dlock_release(hold), DLOCK_ELOST);

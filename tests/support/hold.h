@@ -17,6 +17,9 @@ dlock_hold *take_within(dlock_lock *lock, int64_t timeout_ms);
 dlock_hold *take_shared(dlock_lock *lock, int64_t timeout_ms);
 void give(dlock_hold *hold);
 
+/* Takes and gives, and returns the token. */
+uint64_t taken(dlock_lock *lock);
+
 /* Frees a hold that is lost, or that is open when the client is closed. */
 void drop_hold(dlock_hold *hold);
 

@@ -10,6 +10,7 @@
 #include "support/check.h"
 
 int64_t now_ms(void);    /* CLOCK_BOOTTIME */
+uint64_t wall_us(void);  /* CLOCK_REALTIME, as tokens count it */
 void nap_ms(int64_t ms); /* goes on after signals, and keeps errno */
 void nap_us(int64_t us);
 

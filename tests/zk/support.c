@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/base/fail.h"
 
@@ -108,70 +107,11 @@ void refused(int port, const char *params, int code, const char *part)
 	CHECK_TEXT(dlock_errmsg(), part);
 }
 
-static dlock_lock *locks[5000];
-static size_t n_locks;
-
-static void free_locks(void)
-{
-	while (n_locks > 0)
-		dlock_lock_free(locks[--n_locks]);
-}
-
-static dlock_lock *keep(dlock_lock *l)
-{
-	CHECK_INT(n_locks, <, sizeof(locks) / sizeof(locks[0]));
-	if (n_locks == 0)
-		atexit(free_locks);
-	locks[n_locks++] = l;
-	return l;
-}
-
-dlock_lock *mutex(dlock_client *c, const char *name)
-{
-	dlock_lock *l = NULL;
-
-	CHECK_OK(dlock_mutex_new(&l, c, name));
-	return keep(l);
-}
-
-dlock_lock *rwlock(dlock_client *c, const char *name)
-{
-	dlock_lock *l = NULL;
-
-	CHECK_OK(dlock_rwlock_new(&l, c, name));
-	return keep(l);
-}
-
 void is_busy(dlock_lock *l)
 {
 	dlock_hold *h = NULL;
 
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-}
-
-uint64_t taken(dlock_lock *l)
-{
-	dlock_hold *h = take(l, PATIENCE);
-	uint64_t token = dlock_token(h);
-
-	give(h);
-	return token;
-}
-
-uint64_t wall_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
-
-dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits)
-{
-	dlock_lock *l = NULL;
-
-	CHECK_OK(dlock_semaphore_new(&l, c, name, permits));
-	return keep(l);
 }
 
 int waiter_join(struct taker *w)

@@ -15,6 +15,7 @@
 #include "support/case.h"
 #include "support/diary.h"
 #include "support/hold.h"
+#include "support/locks.h"
 #include "support/taker.h"
 
 #define PATIENCE 20000
@@ -43,21 +44,11 @@ void refused(int port, const char *params, int code, const char *part);
 /* The events of watched clients. */
 extern struct diary diary;
 
-/* Freed when the test's process ends. */
-dlock_lock *mutex(dlock_client *c, const char *name);
-dlock_lock *rwlock(dlock_client *c, const char *name);
-dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits);
-
 /* Check that a try is busy. */
 void is_busy(dlock_lock *l);
-/* Return the token of a hold that is released at once. */
-uint64_t taken(dlock_lock *l);
 
 /* Wait for the acquire's answer, and check that the hold was released. */
 int waiter_join(struct taker *w);
-
-/* The time as tokens count it. */
-uint64_t wall_us(void);
 
 /* Make a bare handle.  bare_of(): connect as the session `id`. */
 zhandle_t *bare(int port);
