@@ -15,6 +15,7 @@
 #include "support/case.h"
 #include "support/hold.h"
 #include "support/locks.h"
+#include "support/opening.h"
 #include "support/taker.h"
 
 /* Make a directory for a store, mode 0700, removed with the test run's

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "lab/base/fail.h"
 #include "support/check.h"
 
 TestSuite(memcached_login, .timeout = 60);
@@ -13,17 +12,9 @@ TestSuite(memcached_login, .timeout = 60);
 static char users[] = "users.XXXXXX";
 static struct lab_server *server;
 
-static void end_server(void *s)
-{
-	lab_server_free(s);
-}
-
 static void start(const struct lab_memcached_options *options)
 {
-	server = lab_memcached_start(options);
-	if (!server)
-		FAIL("%s", lab_errmsg());
-	at_end(end_server, server);
+	server = server_of_case(lab_memcached_start(options));
 }
 
 static void unlink_users(void *path)

@@ -26,7 +26,7 @@ static dlock_client *open_many(const char *protocol)
 	char uri[128];
 
 	snprintf(uri, sizeof(uri), URI "%s", protocol);
-	return open_uri(uri);
+	return client_of_case(uri, NULL);
 }
 
 /* The resolver's order is chance, so each of two clients would take the lock at

@@ -6,32 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/base/fail.h"
-
-static void end_client(void *c)
-{
-	dlock_close(c);
-}
-
-static void end_server(void *s)
-{
-	lab_server_free(s);
-}
-
-static void end_proxy(void *p)
-{
-	lab_proxy_free(p);
-}
-
-dlock_client *open_uri(const char *uri)
-{
-	dlock_client *c = NULL;
-
-	CHECK_OK(dlock_open(&c, uri, NULL));
-	at_end(end_client, c);
-	return c;
-}
-
 dlock_client *by_port(const struct scene *s, int port, const char *query)
 {
 	char uri[256];
@@ -41,7 +15,7 @@ dlock_client *by_port(const struct scene *s, int port, const char *query)
 		 "memcached://127.0.0.1:%d/?protocol=%s%s%s%s", port,
 		 s->protocol, strstr(query, "ask=") ? "" : "&ask=500ms",
 		 query[0] ? "&" : "", query);
-	return open_uri(uri);
+	return client_of_case(uri, NULL);
 }
 
 dlock_client *by_proxy(const struct scene *s, const char *query)
@@ -58,17 +32,9 @@ struct scene scene_new(const char *protocol,
 		       const struct lab_memcached_options *options)
 {
 	struct scene s = { .protocol = protocol };
-	struct lab_proxy_options to = { 0 };
 
-	s.server = lab_memcached_start(options);
-	if (!s.server)
-		FAIL("%s", lab_errmsg());
-	at_end(end_server, s.server);
-	to.to = lab_server_address(s.server);
-	s.proxy = lab_proxy_new(&to);
-	if (!s.proxy)
-		FAIL("%s", lab_errmsg());
-	at_end(end_proxy, s.proxy);
+	s.server = server_of_case(lab_memcached_start(options));
+	s.proxy = proxy_of_case(s.server);
 	end_now(direct(&s, ""));
 	return s;
 }

@@ -14,6 +14,7 @@
 #include "support/hold.h"
 #include "support/locks.h"
 #include "support/opening.h"
+#include "support/served.h"
 #include "support/taker.h"
 #include "support/wait.h"
 
@@ -49,9 +50,6 @@ void scene_restart(const struct scene *s);
 dlock_client *by_proxy(const struct scene *s, const char *query);
 dlock_client *direct(const struct scene *s, const char *query);
 dlock_client *by_port(const struct scene *s, int port, const char *query);
-
-/* Open a client of this URI until the case's end. */
-dlock_client *open_uri(const char *uri);
 
 /* Return the server's count of seconds, which stops with the server. */
 uint64_t uptime_of(const struct scene *s);

@@ -23,13 +23,11 @@ static void set_up(void)
 static dlock_client *open_as(const char *user, const char *query)
 {
 	dlock_options o = diary_options(&diary);
-	dlock_client *c = NULL;
 	char uri[160];
 
 	snprintf(uri, sizeof(uri), "redis://%s:pw@127.0.0.1:%d/?ask=2s%s", user,
 		 server->port, query);
-	CHECK_OK(dlock_open(&c, uri, &o));
-	return closed_at_end(c);
+	return client_of_case(uri, &o);
 }
 
 CASE(redis_acl, least_rule_is_not_more_than_it_must_be)

@@ -36,7 +36,7 @@ static void given_calls(const char *query)
 	char name[12];
 
 	server = server_start(NULL);
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	client = client_of(lab_proxy_port(proxy), query, NULL);
 	warm_up(client);
 	for (int i = 0; i < N + 1; i++) {

@@ -55,7 +55,7 @@ static void accepted(struct lab_proxy *p, uint64_t n)
 /* The server accepts the connection and does not answer. */
 static int64_t close_beside_a_silent_server(void)
 {
-	struct lab_proxy *p = proxy_start(server);
+	struct lab_proxy *p = proxy_of_case(server);
 	dlock_client *c = notified_client(lab_proxy_port(p),
 					  "close=30s&connect=30s");
 	uint64_t before = lab_proxy_stat(p, LAB_ACCEPTED);
@@ -123,7 +123,7 @@ CASE(redis_closing, ends_an_open_at_a_silent_server)
 	char uri[80];
 
 	begin();
-	p = proxy_start(server);
+	p = proxy_of_case(server);
 	lab_proxy_hole(p, LAB_DOWN, true);
 	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/?connect=30s",
 		 lab_proxy_port(p));
@@ -157,7 +157,7 @@ CASE(redis_closing, gives_up_thousands_of_holds)
 	int64_t took;
 
 	begin();
-	p = proxy_start(server);
+	p = proxy_of_case(server);
 	c = client_of(lab_proxy_port(p), "ttl=60s", &diary);
 	for (int i = 0; i < HOLDS; i++) {
 		char name[32];

@@ -12,7 +12,7 @@ static struct lab_proxy *proxy;
 static void set_up(void)
 {
 	server = server_start(NULL);
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	healed_at_end(proxy);
 	lab_proxy_delay(proxy, LAB_UP, 75);
 	lab_proxy_delay(proxy, LAB_DOWN, 75);
@@ -21,10 +21,7 @@ static void set_up(void)
 /* Unlike client_of(), without ask=. */
 static dlock_client *far_client(void)
 {
-	dlock_client *c = NULL;
-
-	CHECK_OK(dlock_open(&c, uri_of(lab_proxy_port(proxy), NULL), NULL));
-	return closed_at_end(c);
+	return client_of_case(uri_of(lab_proxy_port(proxy), NULL), NULL);
 }
 
 /* Also by the first try: the server does not know the scripts yet. */

@@ -17,7 +17,7 @@ static dlock_lock *r, *s; /* read-write locks of b and c */
 static void set_up(const char *query)
 {
 	server = two_start(query, NULL, &a, &b);
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	healed_at_end(proxy);
 	c = client_of(lab_proxy_port(proxy), query, NULL);
 	warm_up(c);

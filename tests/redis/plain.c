@@ -81,7 +81,7 @@ CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=1s");
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	dying = client_of(lab_proxy_port(proxy), PLAIN "ttl=1s", NULL);
 	h = take(mutex(dying, "x"));
 	healed_at_end(proxy);
@@ -216,7 +216,7 @@ CASE(redis_plain, finds_the_claim_of_a_lost_reply)
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=30s");
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	healed_at_end(proxy);
 	far = client_of(lab_proxy_port(proxy), PLAIN "connect=1s&close=300ms",
 			NULL);

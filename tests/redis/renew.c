@@ -21,7 +21,7 @@ CASE(redis_renew, of_many_is_one_flight)
 	char name[32];
 
 	server = server_start(NULL);
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	c = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "lock %d", i);

@@ -69,8 +69,9 @@ CASE(redis_server, that_is_a_replica_without_its_master_says_so)
 			  "master_link_status:down"));
 	rc = dlock_open(&r, uri_of(replica->port, "ask=500ms"), NULL);
 	if (rc == DLOCK_OK)
-		rc = dlock_acquire(mutex(closed_at_end(r), "x"), 0, &h);
+		rc = dlock_acquire(mutex(r, "x"), 0, &h);
 	CHECK_RC(rc, DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "master");
+	dlock_close(r);
 	server_abandon(replica);
 }

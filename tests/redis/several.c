@@ -35,8 +35,7 @@ static void open_at(int port, int other_port)
 	dlock_options o = diary_options(&diary);
 
 	names_lead_to(port, other_port);
-	CHECK_OK(dlock_open(&c, URI, &o));
-	closed_at_end(c);
+	c = client_of_case(URI, &o);
 	l = mutex(c, "x");
 }
 

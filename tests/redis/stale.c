@@ -22,11 +22,11 @@ static void set_up(void)
 {
 	master = server_start(NULL);
 	replica = replica_start(master, NULL);
-	feed = proxy_start(master);
+	feed = proxy_of_case(master);
 	server_do(replica, "REPLICAOF 127.0.0.1 %d", lab_proxy_port(feed));
 	if (lab_redis_wait_synced(replica, patience_ms()) < 0)
 		FAIL("%s", lab_errmsg());
-	front = proxy_start(master);
+	front = proxy_of_case(master);
 	first = client_of(lab_proxy_port(front), "ttl=6s", NULL);
 	c = client_of(lab_proxy_port(front), "ttl=3s", &diary);
 	waiting = client_of(lab_proxy_port(front), "ttl=3s", NULL);

@@ -113,22 +113,6 @@ void server_unchecked(struct lab_server *s)
 	at_end(server_free, s);
 }
 
-static void proxy_end(void *p)
-{
-	lab_proxy_free(p);
-}
-
-struct lab_proxy *proxy_start(const struct lab_server *s)
-{
-	struct lab_proxy_options o = { .to = lab_server_address(s) };
-	struct lab_proxy *p = lab_proxy_new(&o);
-
-	if (!p)
-		FAIL("%s", lab_errmsg());
-	at_end(proxy_end, p);
-	return p;
-}
-
 static void proxy_heal(void *p)
 {
 	lab_proxy_heal(p);
@@ -150,21 +134,9 @@ const char *uri_of(int port, const char *query)
 	return uri;
 }
 
-static void close_client(void *c)
-{
-	dlock_close(c);
-}
-
-dlock_client *closed_at_end(dlock_client *c)
-{
-	at_end(close_client, c);
-	return c;
-}
-
 dlock_client *client_of(int port, const char *query, struct diary *d)
 {
 	dlock_options o = diary_options(d);
-	dlock_client *c = NULL;
 	char all[384];
 
 	snprintf(all, sizeof(all), "%s%s%s", query ? query : "",
@@ -172,8 +144,7 @@ dlock_client *client_of(int port, const char *query, struct diary *d)
 		 query && strstr(query, "ask=") ? "" : "ask=2s");
 	if (*all && all[strlen(all) - 1] == '&')
 		all[strlen(all) - 1] = '\0';
-	CHECK_OK(dlock_open(&c, uri_of(port, all), &o));
-	return closed_at_end(c);
+	return client_of_case(uri_of(port, all), &o);
 }
 
 dlock_lock *elsewhere(const struct lab_server *s, const char *query)
@@ -228,7 +199,7 @@ struct lab_server *far_start(const char *query, const char *near_query,
 {
 	struct lab_server *s = server_start(NULL);
 
-	*proxy = proxy_start(s);
+	*proxy = proxy_of_case(s);
 	*far = client_of(lab_proxy_port(*proxy), query, d);
 	*near = client_of(s->port, near_query, NULL);
 	warm_up(*far);
@@ -245,7 +216,7 @@ struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
 {
 	struct lab_server *s = server_start(NULL);
 
-	*proxy = proxy_start(s);
+	*proxy = proxy_of_case(s);
 	*first = client_of(s->port, query, NULL);
 	*dying = client_of(lab_proxy_port(*proxy), query, NULL);
 	*last = client_of(s->port, query, NULL);

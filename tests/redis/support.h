@@ -16,6 +16,7 @@
 #include "support/hold.h"
 #include "support/locks.h"
 #include "support/opening.h"
+#include "support/served.h"
 #include "support/taker.h"
 #include "support/wait.h"
 
@@ -24,7 +25,6 @@
 /* The case's end frees servers, proxies and clients.  By then, or soon after, a
  * server must have no key and no connection. */
 struct lab_server *server_start(const struct lab_redis_options *options);
-struct lab_proxy *proxy_start(const struct lab_server *s);
 
 /* A replica of `master`, in step with the master; `config`: more lines of
  * redis.conf, or NULL. */
@@ -67,9 +67,6 @@ dlock_lock *elsewhere(const struct lab_server *s, const char *query);
 
 /* Acquire and release once: teaches the server the scripts. */
 void warm_up(dlock_client *c);
-
-/* Close a client opened by the case itself at the case's end. */
-dlock_client *closed_at_end(dlock_client *c);
 
 /* Make the client listen to the notification channel: a later waiter of the
  * client asks once. */

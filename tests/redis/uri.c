@@ -17,10 +17,8 @@ TestSuite(redis_uri, .timeout = 120);
 static dlock_client *open_uri(struct diary *d, const char *uri)
 {
 	dlock_options o = diary_options(d);
-	dlock_client *c = NULL;
 
-	CHECK_OK(dlock_open(&c, uri, &o));
-	return closed_at_end(c);
+	return client_of_case(uri, &o);
 }
 
 CASE(redis_uri, valkey_is_another_name)
@@ -232,7 +230,7 @@ CASE(redis_uri, password_is_not_told_when_all_goes_wrong)
 {
 	struct lab_redis_options o = { .password = RAW };
 	struct lab_server *server = server_start(&o);
-	struct lab_proxy *proxy = proxy_start(server);
+	struct lab_proxy *proxy = proxy_of_case(server);
 	static struct diary d = DIARY_INIT;
 	dlock_hold *h, *none = NULL;
 	dlock_client *c;

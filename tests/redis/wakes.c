@@ -31,7 +31,7 @@ CASE(redis_wakes, a_lost_wake_costs_no_more_than_an_attempt)
 	int64_t begin;
 
 	set_up("ttl=6s");
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	far = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
 	fl = mutex(far, "x");
 	h = take(l, 0);
@@ -82,7 +82,7 @@ CASE(redis_wakes, are_heard_anew_where_the_channel_has_gone_silent)
 	uint64_t before, asked;
 
 	set_up("ttl=60s");
-	proxy = proxy_start(server);
+	proxy = proxy_of_case(server);
 	far = client_of(lab_proxy_port(proxy), "ttl=60s", NULL);
 	fl = mutex(far, "x");
 	h = take(elsewhere(server, NULL), 0);

@@ -89,8 +89,7 @@ CASE(redis_wanted, is_assumed_of_permits_where_the_channel_was_away)
 
 	server = server_start(NULL);
 	o.on_event = on_event;
-	CHECK_OK(dlock_open(&c, uri_of(server->port, "ttl=1h&ask=2s"), &o));
-	closed_at_end(c);
+	c = client_of_case(uri_of(server->port, "ttl=1h&ask=2s"), &o);
 	l = semaphore(c, "s", 2);
 	for (int i = 0; i < 2; i++) {
 		hold[i] = take(l, patience_ms());

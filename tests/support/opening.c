@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/opening.h"
 
+#include "support/case.h"
 #include "support/hold.h"
+
+static void close_client(void *c)
+{
+	dlock_close(c);
+}
+
+dlock_client *client_of_case(const char *uri, const dlock_options *options)
+{
+	dlock_client *c = NULL;
+
+	CHECK_OK(dlock_open(&c, uri, options));
+	at_end(close_client, c);
+	return c;
+}
 
 void opening_works(const char *uri, const dlock_options *options)
 {

@@ -5,6 +5,9 @@
 
 #include <dlock/dlock.h>
 
+/* Opening must succeed, and the end of the case closes the client. */
+dlock_client *client_of_case(const char *uri, const dlock_options *options);
+
 /* Open, take and release a lock, and close. */
 void opening_works(const char *uri, const dlock_options *options);
 

@@ -10,21 +10,6 @@
 
 struct diary diary = DIARY_INIT;
 
-static void end_server(void *s)
-{
-	lab_server_free(s);
-}
-
-static void end_proxy(void *p)
-{
-	lab_proxy_free(p);
-}
-
-static void end_client(void *c)
-{
-	dlock_close(c);
-}
-
 static void end_bare(void *zh)
 {
 	zookeeper_close(zh);
@@ -32,23 +17,12 @@ static void end_bare(void *zh)
 
 struct lab_server *server(const struct lab_zk_options *options)
 {
-	struct lab_server *s = lab_zk_start(options);
-
-	if (!s)
-		FAIL("%s", lab_errmsg());
-	at_end(end_server, s);
-	return s;
+	return server_of_case(lab_zk_start(options));
 }
 
 struct lab_proxy *proxy(const struct lab_server *s)
 {
-	struct lab_proxy_options o = { .to = lab_server_address(s) };
-	struct lab_proxy *p = lab_proxy_new(&o);
-
-	if (!p)
-		FAIL("%s", lab_errmsg());
-	at_end(end_proxy, p);
-	return p;
+	return proxy_of_case(s);
 }
 
 static char own[100]; /* the root of a case with a shared server, or "" */
@@ -58,22 +32,13 @@ void uri_as(char out[512], const char *user, int port, const char *params)
 	snprintf(out, 512, "zk://%s127.0.0.1:%d%s/%s", user, port, own, params);
 }
 
-static dlock_client *opened(const char *uri, const dlock_options *opts)
-{
-	dlock_client *c = NULL;
-
-	CHECK_OK(dlock_open(&c, uri, opts));
-	at_end(end_client, c);
-	return c;
-}
-
 dlock_client *client_with(int port, const char *params,
 			  const dlock_options *opts)
 {
 	char uri[512];
 
 	uri_as(uri, "", port, params);
-	return opened(uri, opts);
+	return client_of_case(uri, opts);
 }
 
 dlock_client *client_beside(int port, const char *others, const char *params)
@@ -82,7 +47,7 @@ dlock_client *client_beside(int port, const char *others, const char *params)
 
 	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d%s/%s", port, others,
 		 params);
-	return opened(uri, NULL);
+	return client_of_case(uri, NULL);
 }
 
 dlock_client *client(int port, const char *params)
@@ -99,12 +64,10 @@ dlock_client *watched_client(int port, const char *params)
 
 void refused(int port, const char *params, int code, const char *part)
 {
-	dlock_client *c = NULL;
 	char uri[512];
 
 	uri_as(uri, "", port, params);
-	CHECK_RC(dlock_open(&c, uri, NULL), code);
-	CHECK_TEXT(dlock_errmsg(), part);
+	opening_fails(uri, code, part);
 }
 
 void is_busy(dlock_lock *l)

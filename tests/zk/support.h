@@ -16,6 +16,8 @@
 #include "support/diary.h"
 #include "support/hold.h"
 #include "support/locks.h"
+#include "support/opening.h"
+#include "support/served.h"
 #include "support/taker.h"
 
 #define PATIENCE 20000

@@ -137,11 +137,6 @@ static void note(const struct dlock_log_line *line, void *arg)
 	snprintf(told->text, sizeof(told->text), "%s", line->text);
 }
 
-static void close_client(void *c)
-{
-	dlock_close(c);
-}
-
 CASE(memcached_fleet, opens_while_one_answers)
 {
 	struct told told = { "", 0 };
@@ -156,10 +151,9 @@ CASE(memcached_fleet, opens_while_one_answers)
 	fleet_begin(&f);
 	CHECK_INT(lab_server_kill(f.servers[0]), ==, 0);
 	CHECK_INT(lab_server_kill(f.servers[2]), ==, 0);
-	CHECK_OK(dlock_open(&c, f.uri, &options));
+	c = client_of_case(f.uri, &options);
 	CHECK_INT(told.lines, ==, 2);
 	CHECK_TEXT(told.text, "server 3 of 3 is away");
-	at_end(close_client, c);
 	give(take(mutex(c, name_on(&f, 1, 0))));
 	l = mutex(c, name_on(&f, 0, 0));
 	CHECK_RC(dlock_acquire(l, 100, &h), DLOCK_EUNREACHABLE);

@@ -6,22 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/base/fail.h"
 #include "memcached/fleet/pools.h"
-
-static void end_server(void *s)
-{
-	lab_server_free(s);
-}
 
 static void end_pool(void *pool)
 {
 	dlki_memc_pool_free(pool);
-}
-
-static void end_client(void *c)
-{
-	dlock_close(c);
 }
 
 void fleet_begin(struct fleet *f)
@@ -32,12 +21,8 @@ void fleet_begin(struct fleet *f)
 void fleet_begin_as(struct fleet *f, const struct lab_memcached_options *o)
 {
 	memset(f, 0, sizeof(*f));
-	for (size_t i = 0; i < FLEET; i++) {
-		f->servers[i] = lab_memcached_start(o);
-		if (!f->servers[i])
-			FAIL("%s", lab_errmsg());
-		at_end(end_server, f->servers[i]);
-	}
+	for (size_t i = 0; i < FLEET; i++)
+		f->servers[i] = server_of_case(lab_memcached_start(o));
 	snprintf(
 		f->uri, sizeof(f->uri),
 		"memcached://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/?ask=500ms",
@@ -50,14 +35,11 @@ void fleet_begin_as(struct fleet *f, const struct lab_memcached_options *o)
 
 dlock_client *client(const struct fleet *f, const char *query)
 {
-	dlock_client *c = NULL;
 	char uri[400];
 
 	snprintf(uri, sizeof(uri), "%s%s%s", f->uri, query[0] ? "&" : "",
 		 query);
-	CHECK_OK(dlock_open(&c, uri, NULL));
-	at_end(end_client, c);
-	return c;
+	return client_of_case(uri, NULL);
 }
 
 const char *name_on(const struct fleet *f, size_t i, int nth)

@@ -11,6 +11,8 @@
 #include "support/case.h"
 #include "support/hold.h"
 #include "support/locks.h"
+#include "support/opening.h"
+#include "support/served.h"
 #include "support/wait.h"
 
 enum { FLEET = 3 };
