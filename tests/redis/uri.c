@@ -64,6 +64,9 @@ CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 	opening_fails("redis://a,b/", DLOCK_EINVAL, "several hosts");
 	opening_fails("redis://a:1,b:2,c/0", DLOCK_EINVAL, "several hosts");
 	opening_fails("redis:", DLOCK_EINVAL, "host");
+	opening_fails("redis+unix://host/socket", DLOCK_EINVAL, "redis+unix");
+	opening_fails("redis+unix:///no/such/socket?connect=200ms",
+		      DLOCK_EUNREACHABLE, "/no/such/socket");
 	opening_fails("redis:///0", DLOCK_EINVAL, "host");
 	opening_fails("redis://h/zero", DLOCK_EINVAL, "database");
 	opening_fails("redis://h/0/1", DLOCK_EINVAL, "database");
