@@ -68,7 +68,7 @@ static const char *answer_to(const char *request)
 	if (chance(12) == 0)
 		return "SERVER_ERROR out of memory storing object\r\n";
 	if (strncmp(request, "add", 3) == 0)
-		return chance(2) ? "STORED\r\n" : "NOT_STORED\r\n";
+		return chance(4) ? "STORED\r\n" : "NOT_STORED\r\n";
 	return drops[0][chance(3)];
 }
 
