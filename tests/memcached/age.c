@@ -232,3 +232,24 @@ Test(memcached_age, is_asked_for_sooner_over_a_long_way)
 	run.trusted = now + 800 * MS;
 	CHECK(!dlki_memc_run_is_fresh(&run, round_trip, now));
 }
+
+/* The run before tells when the other began, though that run was asked for the
+ * first time behind a stop. */
+Test(memcached_age, of_another_run_is_judged_by_the_run_before)
+{
+	struct memc_stats old = { .time_s = 5000, .uptime_s = 4000 };
+	struct memc_stats goes = { .time_s = 5060, .uptime_s = 50 };
+	struct memc_stats stood = { .time_s = 5019, .uptime_s = 9 };
+	struct memc_stats far = { .time_s = INT64_MAX, .uptime_s = 1 };
+	struct memc_age age = { 0 }, same;
+	dlk_time t = 9000 * SECOND;
+
+	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), >=, t);
+	same = age;
+	t += 60 * SECOND;
+	CHECK_INT(dlki_memc_age_learn(&same, &goes, t, t), >=, t);
+	same = age;
+	CHECK_INT(dlki_memc_age_learn(&same, &stood, t, t), <, t);
+	CHECK_INT(dlki_memc_age_learn(&age, &far, t, t), <, t);
+	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), <, t);
+}

@@ -11,7 +11,8 @@
  * moment.  The client does not see the moment, and takes the latest request
  * before: a request with a smaller count in the answer.  A clock without other
  * evidence is taken to run, unless the first answer took long: the server may
- * have been stopped, for any time, when the request was sent.
+ * have been stopped, for any time, when the request was sent.  Of a later run
+ * the run before is evidence, by the times at which both began.
  *
  * The server may never catch up: the machine slept, or the server's clock is
  * slower than ours.  Two requests show that, too, if the count advances between
@@ -34,8 +35,24 @@
 
 #define LONG_AGO (-(INT64_C(1) << 60))
 
+#define LONGEST_S (INT64_C(1) << 32) /* between two runs */
+
 /* Less than MEMC_MORE_S, by the second to which a count is right. */
 #define TRUST ((MEMC_MORE_S - 1) * SECOND)
+
+/* Return when a run began to count, by the run before: too early, if the host's
+ * clock was set back in between.  DLK_FOREVER: there was no run. */
+static dlk_time begun(const struct memc_age *before, uint64_t born_s)
+{
+	int64_t later_s = (int64_t)(born_s - before->born_s);
+	dlk_time at = LONG_AGO;
+
+	if (before->born_s == 0)
+		return DLK_FOREVER;
+	if (later_s > -LONGEST_S && later_s < LONGEST_S)
+		at = before->from + later_s * SECOND;
+	return at > LONG_AGO ? at : LONG_AGO;
+}
 
 dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
 			     dlk_time asked, dlk_time now)
@@ -44,9 +61,12 @@ dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
 	uint64_t born_s = st->time_s - st->uptime_s;
 
 	if (age->born_s != born_s) {
+		age->from = begun(age, born_s);
+		if (age->from > asked - count - SECOND)
+			age->from = asked - count - SECOND;
+		if (now - asked > PROMPT)
+			age->from = LONG_AGO;
 		age->born_s = born_s;
-		age->from = now - asked > PROMPT ? LONG_AGO :
-						   asked - count - SECOND;
 		age->uptime_s = st->uptime_s;
 		age->asked = asked;
 	} else if (st->uptime_s > age->uptime_s) {

@@ -52,12 +52,18 @@ static int leave_run(struct memc_store *s, struct dlk_error *err)
 /* ---- A request's answer, in its order ------------------------------------ */
 
 /* A server that the engine is going to refuse leaves the evidence of home's
- * clock alone: home may have been stopped meanwhile. */
+ * clock alone: home may have been stopped meanwhile.  For a later run of home
+ * that clock is evidence. */
 static struct memc_age *age_of(struct memc_store *s,
 			       const struct memc_stats *st)
 {
-	return st->time_s - st->uptime_s == s->home_born_s ? &s->home_age :
-							     &s->other_age;
+	uint64_t born_s = st->time_s - st->uptime_s;
+
+	if (born_s == s->home_born_s)
+		return &s->home_age;
+	if (born_s != s->other_age.born_s)
+		s->other_age = s->home_age;
+	return &s->other_age;
 }
 
 static int take_stats(struct memc_store *s, struct memc_job *job,
