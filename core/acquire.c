@@ -205,13 +205,12 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 {
 	const dlock_lock *lock = a->lock;
 	struct dlki_claim *claim;
-	int rc = dlki_claim_new(&claim, lock->record, a->mode, err);
+	int rc = dlki_claim_new(&claim, lock->record, a->mode, a->wait->terms,
+				err);
 
 	if (rc != 0)
 		return rc;
-	rc = dlki_claim_agree(claim, a->wait->terms, err);
-	if (rc == 0)
-		rc = dlki_claim_enter(claim, err);
+	rc = dlki_claim_enter(claim, err);
 	if (rc != 0) {
 		dlki_claim_discard(claim);
 		return rc;

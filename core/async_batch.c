@@ -5,7 +5,6 @@
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/registry.h"
-#include "core/schedule.h"
 #include "core/store.h"
 
 #define BATCH 64
@@ -24,16 +23,6 @@ void dlki_async_begin_wait(struct dlki_async *r)
 	/* The calls before this call may have taken all of the time. */
 	if (w->deadline < w->begun)
 		w->deadline = w->begun;
-}
-
-void dlki_async_unanswered(struct dlki_async *r)
-{
-	struct dlki_claim *claim = r->acquire.claim;
-	const struct dlki_schedule *schedule = &r->client->schedule;
-
-	dlki_residue_asked(&claim->residue, DLKI_SENDING_UNANSWERED,
-			   dlki_schedule_forgotten(schedule, dlk_now(),
-						   schedule->ttl_ms));
 }
 
 /* ---- Which --------------------------------------------------------------- */

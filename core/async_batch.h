@@ -22,7 +22,4 @@ void dlki_async_begin_wait(struct dlki_async *call);
  * releases mu meanwhile. */
 void dlki_async_prepare(struct dlock_client *client);
 
-/* An acquire that was prepared is not run: its request may still arrive. */
-void dlki_async_unanswered(struct dlki_async *call);
-
 #endif

@@ -24,7 +24,8 @@ static size_t ticket_offset(void)
 }
 
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
-		   enum dlk_mode mode, struct dlk_error *err)
+		   enum dlk_mode mode, const struct dlki_terms *terms,
+		   struct dlk_error *err)
 {
 	struct dlock_client *c = record->client;
 	size_t size = ticket_offset() + c->backend->ticket_size;
@@ -53,20 +54,14 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		.limit = record->limit,
 	};
 	atomic_init(&claim->valid_until, DLKI_EXPIRED);
-	*out = claim;
-	return 0;
-}
-
-int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
-		     struct dlk_error *err)
-{
-	if (!terms)
-		return 0;
-	claim->terms = dlki_terms_copy(terms);
-	if (!claim->terms)
+	claim->terms = terms ? dlki_terms_copy(terms) : NULL;
+	if (terms && !claim->terms) {
+		dlki_claim_discard(claim);
 		return dlki_nomem(err);
-	if (terms->has_label)
+	}
+	if (terms && terms->has_label)
 		claim->ticket->request.label = claim->terms->label;
+	*out = claim;
 	return 0;
 }
 

@@ -150,13 +150,11 @@ struct dlki_claim {
 	char *why;                     /* see dlki_claim_why() */
 };
 
-/* With mu held: make a claim, ASKING, with a single reference, the asker's. */
+/* With mu held: make a claim, ASKING, with a single reference, the asker's, and
+ * with terms, which may be NULL. */
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
-		   enum dlk_mode mode, struct dlk_error *err);
-
-/* Give a new claim terms, which may be NULL. */
-int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
-		     struct dlk_error *err);
+		   enum dlk_mode mode, const struct dlki_terms *terms,
+		   struct dlk_error *err);
 
 /* With mu held: make a new claim the upgrade of `read`, which may be NULL; the
  * asker or the holder of the upgrade has ended. */

@@ -14,7 +14,6 @@
 #include "core/opening.h"
 #include "core/registry.h"
 #include "core/store.h"
-#include "core/threads.h"
 #include "core/net/resolve.h"
 #include "core/uri/uri.h"
 

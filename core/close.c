@@ -8,7 +8,6 @@
 #include "core/lifecycle.h"
 #include "core/registry.h"
 #include "core/store.h"
-#include "core/threads.h"
 #include "core/async_process.h"
 #include "core/async_thread.h"
 

@@ -2,7 +2,6 @@
 #include "core/overdue.h"
 
 #include "core/ask.h"
-#include "core/async_batch.h"
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/guard.h"
@@ -76,6 +75,16 @@ static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 	return fail_stuck(a->claim->record, err);
 }
 
+/* The request of an acquire that was prepared may still arrive. */
+static void note_unanswered(const struct dlki_async *r)
+{
+	const struct dlki_schedule *schedule = &r->client->schedule;
+
+	dlki_residue_asked(&r->acquire.claim->residue, DLKI_SENDING_UNANSWERED,
+			   dlki_schedule_forgotten(schedule, dlk_now(),
+						   schedule->ttl_ms));
+}
+
 static void end_acquire(struct dlki_async *r)
 {
 	struct dlock_client *c = r->client;
@@ -85,7 +94,7 @@ static void end_acquire(struct dlki_async *r)
 	if (r->asleep)
 		dlki_wait_end(r->acquire.claim);
 	if (r->prepared)
-		dlki_async_unanswered(r);
+		note_unanswered(r);
 	if (rc == DLOCK_EBUSY)
 		c->stats.busy++;
 	dlki_acquire_abandon(&r->acquire);

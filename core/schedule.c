@@ -4,13 +4,6 @@
 #include "core/base/clock.h"
 #include "core/claim.h"
 
-int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms)
-{
-	int64_t own = 2 + ttl_ms / 100;
-
-	return own > store_ms ? own : store_ms;
-}
-
 /* The end of the promise for a lease of `lease_ms` counted from `since`. */
 static dlk_time lease_end(const struct dlki_schedule *schedule, dlk_time since,
 			  int64_t lease_ms)

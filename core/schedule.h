@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The schedule of a client: which claims to renew, clean up or expire, and
- * when.  The threads of the schedule are in threads.c.
+ * when.
+ *
+ * "dlock-loop" (base/source.h) never calls a backend for the schedule:
+ * dlock-loop declares claims lost when their time has run out, whatever the
+ * store does at the time, and tells the renewer when work is due.  The renewer,
+ * a job of "dlock-work" (base/job.h), calls the backend: it renews in batches,
+ * and cleans up after releases without a confirmation.
  */
 #ifndef DLOCK_CORE_SCHEDULE_H
 #define DLOCK_CORE_SCHEDULE_H
@@ -37,8 +43,15 @@ struct dlki_schedule {
 	struct dlki_job job;       /* the renewer; likewise */
 };
 
-/* max(2 ms + 1 % of ttl, the store's own granularity). */
-int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms);
+/* ---- Its threads: threads.c ---------------------------------------------- */
+
+int dlki_threads_start(struct dlock_client *client, struct dlk_error *err);
+
+/* Without mu, once `stop` is set.  Waits for the renewer's call of the
+ * backend. */
+void dlki_threads_stop(struct dlock_client *client);
+
+/* ---- Its times: schedule.c ----------------------------------------------- */
 
 /* Return by when the store has forgotten a lease of `lease_ms` requested
  * `now`. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/threads.h"
-
+/* The threads of the schedule. */
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/base/error.h"
@@ -94,11 +93,19 @@ static int renew(struct dlki_job *job)
 	return more;
 }
 
+/* max(2 ms + 1 % of ttl, the store's own granularity). */
+static int64_t margin_of(const struct dlk_session *s)
+{
+	int64_t own = 2 + s->ttl_ms / 100;
+
+	return own > s->margin_ms ? own : s->margin_ms;
+}
+
 static void schedule_set_up(struct dlki_schedule *schedule,
 			    const struct dlk_session *s)
 {
 	schedule->ttl_ms = s->ttl_ms;
-	schedule->margin_ms = dlki_schedule_margin(s->ttl_ms, s->margin_ms);
+	schedule->margin_ms = margin_of(s);
 	schedule->linger_ms = s->linger_ms;
 	schedule->interval_ms = s->ttl_ms > 0 ? s->ttl_ms / 3 : s->check_ms;
 	if (s->ttl_ms > 0 && s->check_ms > 0 &&
