@@ -39,7 +39,7 @@ int dlki_async_reserve(struct dlock_client *c, struct dlk_error *err)
 {
 	if (dlki_heap_reserve(&c->asyncs.next, c->asyncs.n + 1) != 0 ||
 	    dlki_heap_reserve(&c->asyncs.end, c->asyncs.n + 1) != 0 ||
-	    dlki_async_table_reserve(&c->asyncs.table) != 0)
+	    dlki_slots_reserve(&c->asyncs.slots) != 0)
 		return dlki_nomem(err);
 	return 0;
 }
@@ -74,7 +74,7 @@ void dlki_async_enter(struct dlki_async *r)
 	all->n++;
 	all->pending += r->done != NULL;
 	if (!r->whole)
-		dlki_async_table_add(&all->table, r);
+		r->op = dlki_slots_add(&all->slots, r);
 }
 
 void dlki_async_pause(struct dlki_async *r, dlk_time at)
@@ -265,7 +265,7 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 		return;
 	}
 	if (!r->done) {
-		dlki_async_table_remove(&all->table, r);
+		dlki_slots_remove(&all->slots, r->op);
 		dlki_async_free(r);
 		return;
 	}
@@ -292,7 +292,7 @@ struct dlki_async *dlki_async_take(struct dlock_client *c)
 	TAILQ_REMOVE(&all->over, r, in_queue);
 	all->n_over--;
 	all->pending--;
-	dlki_async_table_remove(&all->table, r);
+	dlki_slots_remove(&all->slots, r->op);
 	dlki_async_allow_release(r);
 	return r;
 }

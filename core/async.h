@@ -88,7 +88,6 @@ struct dlki_async {
 	struct dlki_timer next;        /* PARKED: runs again */
 	struct dlki_timer end;         /* see overdue.h */
 	TAILQ_ENTRY(dlki_async) in_queue;
-	struct dlki_async *table_next;
 
 	/* Once OVER. */
 	dlock_hold *hold;              /* if granted */

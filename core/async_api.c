@@ -248,7 +248,7 @@ int dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
 /* With mu held, which may be released meanwhile. */
 static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 {
-	struct dlki_async *r = dlki_async_table_find(&c->asyncs.table, op);
+	struct dlki_async *r = dlki_slots_find(&c->asyncs.slots, op);
 
 	if (!r || !r->acquire.lock)
 		return dlk_fail(err, DLOCK_EINVAL,

@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <sys/queue.h>
 
-#include "core/async_table.h"
 #include "core/base/due.h"
 #include "core/base/heap.h"
+#include "core/base/slots.h"
 
 struct dlki_async;
 
@@ -35,7 +35,7 @@ struct dlki_asyncs {
 	unsigned int turn;         /* of the processing there */
 	int ended;                 /* a thread is to finish the close, and no
 				    * other thread waits any more */
-	struct dlki_async_table table; /* until the callback begins */
+	struct dlki_slots slots;   /* by number, until the callback begins */
 	struct dlki_heap next;     /* PARKED, by the time of their next run */
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */
 	size_t n;                  /* not OVER */

@@ -20,7 +20,7 @@ static void end_calls(struct dlock_client *c)
 	c->events.closing_since = dlk_now();
 	c->schedule.stop = 1;
 	for (uint32_t i = 0; i < c->slots.n; i++) {
-		struct dlki_claim *claim = c->slots.v[i].claim;
+		struct dlki_claim *claim = c->slots.v[i].item;
 
 		if (claim)
 			dlki_claim_rouse(claim);
@@ -41,9 +41,9 @@ static size_t end_promises(struct dlock_client *c)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < c->slots.n; i++) {
-		if (!c->slots.v[i].claim)
+		if (!c->slots.v[i].item)
 			continue;
-		dlki_claim_lose(c->slots.v[i].claim, "the client was closed");
+		dlki_claim_lose(c->slots.v[i].item, "the client was closed");
 		n++;
 	}
 	return n;
@@ -61,7 +61,7 @@ static int release_together(struct dlock_client *c, size_t n, dlk_time deadline)
 	tickets = calloc(n, sizeof(tickets[0]));
 	claims = calloc(n, sizeof(claims[0]));
 	for (uint32_t i = 0; tickets && claims && k < n; i++) {
-		struct dlki_claim *claim = c->slots.v[i].claim;
+		struct dlki_claim *claim = c->slots.v[i].item;
 
 		if (!claim)
 			continue;
@@ -89,7 +89,7 @@ static void release_each(struct dlock_client *c, dlk_time deadline)
 	struct dlk_error err = { 0 };
 
 	for (uint32_t i = 0; i < c->slots.n; i++) {
-		struct dlki_claim *claim = c->slots.v[i].claim;
+		struct dlki_claim *claim = c->slots.v[i].item;
 
 		if (!claim)
 			continue;

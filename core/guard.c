@@ -72,7 +72,7 @@ void dlki_client_destroy(struct dlock_client *client)
 	dlki_heap_destroy(&client->schedule.expiry);
 	dlki_heap_destroy(&client->asyncs.next);
 	dlki_heap_destroy(&client->asyncs.end);
-	dlki_async_table_destroy(&client->asyncs.table);
+	free(client->asyncs.slots.v);
 	dlki_due_destroy(&client->asyncs.due);
 	free(client->slots.v);
 	free(client->session);

@@ -51,8 +51,8 @@ void dlk_lost_all(struct dlk_session *s, const char *why)
 
 	pthread_mutex_lock(&c->mu);
 	for (uint32_t i = 0; i < c->slots.n; i++) {
-		if (c->slots.v[i].claim)
-			lose_or_wake(c->slots.v[i].claim, why);
+		if (c->slots.v[i].item)
+			lose_or_wake(c->slots.v[i].item, why);
 	}
 	pthread_mutex_unlock(&c->mu);
 }
@@ -77,7 +77,7 @@ void dlk_verify_all(struct dlk_session *s)
 
 	pthread_mutex_lock(&c->mu);
 	for (uint32_t i = 0; i < c->slots.n; i++) {
-		struct dlki_claim *claim = c->slots.v[i].claim;
+		struct dlki_claim *claim = c->slots.v[i].item;
 
 		if (!claim)
 			continue;

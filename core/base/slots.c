@@ -18,20 +18,25 @@ static int grow(struct dlki_slots *s)
 	return 0;
 }
 
-uint64_t dlki_slots_add(struct dlki_slots *s, struct dlki_claim *claim)
+int dlki_slots_reserve(struct dlki_slots *s)
+{
+	return s->first_free != 0 || s->n < s->room ? 0 : grow(s);
+}
+
+uint64_t dlki_slots_add(struct dlki_slots *s, void *item)
 {
 	uint32_t i;
 
+	if (dlki_slots_reserve(s) != 0)
+		return 0;
 	if (s->first_free != 0) {
 		i = s->first_free - 1;
 		s->first_free = s->v[i].next_free;
 	} else {
-		if (s->n == s->room && grow(s) != 0)
-			return 0;
 		i = s->n++;
 		s->v[i].generation = 0;
 	}
-	s->v[i].claim = claim;
+	s->v[i].item = item;
 	s->v[i].generation++;
 	return (uint64_t)s->v[i].generation << 32 | ((uint64_t)i + 1);
 }
@@ -42,7 +47,7 @@ static struct dlki_slot *slot_of(const struct dlki_slots *s, uint64_t id)
 
 	if (place == 0 || place > s->n)
 		return NULL;
-	if (s->v[place - 1].generation != id >> 32 || !s->v[place - 1].claim)
+	if (s->v[place - 1].generation != id >> 32 || !s->v[place - 1].item)
 		return NULL;
 	return &s->v[place - 1];
 }
@@ -53,14 +58,16 @@ void dlki_slots_remove(struct dlki_slots *s, uint64_t id)
 
 	if (!slot)
 		return;
-	slot->claim = NULL;
+	slot->item = NULL;
+	if (slot->generation == UINT32_MAX)
+		return; /* used up */
 	slot->next_free = s->first_free;
 	s->first_free = (uint32_t)id;
 }
 
-struct dlki_claim *dlki_slots_find(const struct dlki_slots *s, uint64_t id)
+void *dlki_slots_find(const struct dlki_slots *s, uint64_t id)
 {
 	const struct dlki_slot *slot = slot_of(s, id);
 
-	return slot ? slot->claim : NULL;
+	return slot ? slot->item : NULL;
 }

@@ -123,6 +123,23 @@ Test(slots, find_what_was_added_and_nothing_that_was_removed)
 	free(s.v);
 }
 
+/* A slot is left alone rather than give an id again. */
+Test(slots, give_no_id_again)
+{
+	struct dlki_slots s = { 0 };
+	uint64_t first = dlki_slots_add(&s, claim(1)), last, next;
+
+	dlki_slots_remove(&s, first);
+	s.v[0].generation = UINT32_MAX - 1;
+	last = dlki_slots_add(&s, claim(1));
+	cr_assert_eq((uint32_t)last, (uint32_t)first);
+	dlki_slots_remove(&s, last);
+	next = dlki_slots_add(&s, claim(1));
+	cr_assert_neq((uint32_t)next, (uint32_t)last);
+	cr_assert_null(dlki_slots_find(&s, first));
+	free(s.v);
+}
+
 Test(slots, find_nothing_for_what_never_was_an_id)
 {
 	struct dlki_slots s = { 0 };
