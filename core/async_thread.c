@@ -156,7 +156,8 @@ static void *async_main(void *arg)
 	return NULL;
 }
 
-int dlki_async_thread_start(struct dlock_client *c, struct dlk_error *err)
+/* Start the thread unless it runs.  0, or an errno value. */
+static int start_thread(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
 	int rc = 0;
@@ -176,23 +177,34 @@ int dlki_async_thread_start(struct dlock_client *c, struct dlk_error *err)
 		pthread_cond_broadcast(&c->changed);
 	}
 	pthread_mutex_unlock(&c->mu);
-	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
+	return rc;
+}
+
+int dlki_async_client_begin(struct dlock_client *c, struct dlk_error *err)
+{
+	int rc = dlki_client_begin(c, err);
+
+	if (rc != 0)
+		return rc;
+	rc = start_thread(c);
+	if (rc == 0)
+		return 0;
+	dlki_client_end(c);
+	return dlki_system(err, rc, "starting a thread");
 }
 
 struct dlki_async *dlki_async_begin(struct dlock_client *c, dlock_done_fn done,
 				    void *arg, struct dlk_error *err)
 {
-	struct dlki_async *r = NULL;
+	struct dlki_async *r;
 
-	if (dlki_client_begin(c, err) != 0)
+	if (dlki_async_client_begin(c, err) != 0)
 		return NULL;
-	if (dlki_async_thread_start(c, err) == 0) {
-		r = dlki_async_new(c, done, arg);
-		if (!r)
-			dlki_nomem(err);
-	}
-	if (!r)
+	r = dlki_async_new(c, done, arg);
+	if (!r) {
+		dlki_nomem(err);
 		dlki_client_end(c);
+	}
 	return r;
 }
 

@@ -8,8 +8,8 @@
 
 #include "core/async.h"
 
-/* Without mu, in a call of the client: start the thread unless it runs. */
-int dlki_async_thread_start(struct dlock_client *client, struct dlk_error *err);
+/* Without mu: as dlki_client_begin(), and the thread runs. */
+int dlki_async_client_begin(struct dlock_client *client, struct dlk_error *err);
 
 /* Without mu: begin a public call that begins an asynchronous call, which can
  * be entered, with the thread that runs the call.  NULL: see err. */

@@ -11,7 +11,6 @@
 #include "core/ask.h"
 #include "core/event.h"
 #include "core/log.h"
-#include "core/multi_wait.h"
 #include "core/pump.h"
 #include "core/asyncs.h"
 #include "core/schedule.h"

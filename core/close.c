@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
+#include "core/multi.h"
 #include "core/registry.h"
 #include "core/store.h"
 #include "core/async_process.h"

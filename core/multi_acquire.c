@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/multi.h"
 #include "core/multi_twice.h"
-#include "core/multi_wait.h"
 
 /*
  * The thread waits for a first member with empty hands, then tries each other

@@ -265,13 +265,9 @@ static int begin_clients(struct dlki_multi_call *call, struct dlk_error *err)
 
 	for (size_t i = 0; i < multi->n_clients; i++) {
 		struct dlock_client *c = multi->clients[i];
-		int rc = dlki_client_begin(c, err);
+		int rc = dlki_async_client_begin(c, err);
 
 		call->waits[i].client = c;
-		if (rc == 0) {
-			rc = dlki_async_thread_start(c, err);
-			i += rc != 0;
-		}
 		if (rc != 0) {
 			unlink_clients(call, i);
 			return rc;

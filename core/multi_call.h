@@ -18,9 +18,9 @@
 #define DLOCK_CORE_MULTI_CALL_H
 
 #include "core/async.h"
+#include "core/multi.h"
 #include "core/multi_hold.h"
 #include "core/multi_twice.h"
-#include "core/multi_wait.h"
 
 struct dlki_multi_call {
 	/* Constant. */

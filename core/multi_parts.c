@@ -115,19 +115,22 @@ int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
 static int begin_member(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlock_client *c = hold->claim->client;
-	int rc = dlki_client_begin(c, err);
+	int rc = dlki_async_client_begin(c, err);
 
 	if (rc != 0)
 		return rc;
-	rc = dlki_async_thread_start(c, err);
-	if (rc == 0) {
-		pthread_mutex_lock(&c->mu);
-		rc = dlki_may_release(hold, err);
-		pthread_mutex_unlock(&c->mu);
-	}
+	pthread_mutex_lock(&c->mu);
+	rc = dlki_may_release(hold, err);
+	pthread_mutex_unlock(&c->mu);
 	if (rc != 0)
 		dlki_client_end(c);
 	return rc;
+}
+
+static void end_members(const struct dlki_multi_hold *m, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		dlki_client_end(m->member[i].hold->claim->client);
 }
 
 /* Enter a call with each member's client, or with no client. */
@@ -136,19 +139,12 @@ static int begin_members(const struct dlki_multi_hold *m, struct dlk_error *err)
 	for (size_t i = 0; i < m->n; i++) {
 		int rc = begin_member(m->member[i].hold, err);
 
-		if (rc == 0)
-			continue;
-		while (i > 0)
-			dlki_client_end(m->member[--i].hold->claim->client);
-		return rc;
+		if (rc != 0) {
+			end_members(m, i);
+			return rc;
+		}
 	}
 	return 0;
-}
-
-static void end_members(const struct dlki_multi_hold *m)
-{
-	for (size_t i = 0; i < m->n; i++)
-		dlki_client_end(m->member[i].hold->claim->client);
 }
 
 int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
@@ -167,7 +163,7 @@ int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
 		return rc;
 	rc = dlki_multi_parts_enter(call, NULL, err);
 	if (rc != 0) {
-		end_members(m);
+		end_members(m, m->n);
 		return rc;
 	}
 	call->m = m;
