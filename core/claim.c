@@ -250,6 +250,13 @@ int64_t dlki_claim_warning_ms(struct dlki_claim *claim)
 	return left_ms;
 }
 
+int dlki_claim_eventfd(int *fd, bool told, struct dlk_error *err)
+{
+	if (*fd < 0)
+		*fd = eventfd(told, EFD_CLOEXEC | EFD_NONBLOCK);
+	return *fd >= 0 ? *fd : dlki_system(err, errno, "eventfd");
+}
+
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
@@ -258,12 +265,8 @@ int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err)
 	if (fd != 0)
 		return fd;
 	pthread_mutex_lock(&c->mu);
-	if (claim->lost_fd < 0)
-		claim->lost_fd = eventfd(claim->state == DLKI_LOST,
-					 EFD_CLOEXEC | EFD_NONBLOCK);
-	fd = claim->lost_fd;
-	if (fd < 0)
-		fd = dlki_system(err, errno, "eventfd");
+	fd = dlki_claim_eventfd(&claim->lost_fd, claim->state == DLKI_LOST,
+				err);
 	pthread_mutex_unlock(&c->mu);
 	return fd;
 }

@@ -183,6 +183,10 @@ int64_t dlki_claim_remaining_ms(struct dlki_claim *claim);
 int64_t dlki_claim_warning_ms(struct dlki_claim *claim);
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 
+/* With mu held: return the eventfd at `fd`, made if need be, and readable if
+ * `told`; or an error. */
+int dlki_claim_eventfd(int *fd, bool told, struct dlk_error *err);
+
 /* The rest needs the client's mu.  See lifecycle.h as well. */
 
 /* Has the claim an asker: ASKING or PARKED? */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions on holds wanted by others. */
-#include <errno.h>
-#include <sys/eventfd.h>
-
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
@@ -64,21 +61,15 @@ static int wanted_fd(struct dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
 	struct dlock_client *c = claim->client;
-	int rc = dlki_client_ours(c, err);
-	int fd, ask;
+	int fd = dlki_client_ours(c, err), ask, rc = 0;
 
-	if (rc != 0)
-		return rc;
+	if (fd != 0)
+		return fd;
 	pthread_mutex_lock(&c->mu);
-	if (claim->wanted_fd < 0)
-		claim->wanted_fd = eventfd(claim->told_wanted,
-					   EFD_CLOEXEC | EFD_NONBLOCK);
-	fd = claim->wanted_fd;
-	if (fd < 0)
-		rc = dlki_system(err, errno, "eventfd");
+	fd = dlki_claim_eventfd(&claim->wanted_fd, claim->told_wanted, err);
 	ask = hold != &claim->own || (!claim->revocable && !claim->told_wanted);
 	pthread_mutex_unlock(&c->mu);
-	if (rc == 0 && ask)
+	if (fd >= 0 && ask)
 		rc = one_revocable(hold, err);
 	return rc < 0 ? rc : fd;
 }

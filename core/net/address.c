@@ -5,13 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-int dlki_address_unix(struct dlki_address *out, const char *path)
+int dlki_address_unix(struct dlki_address *out, const char *path,
+		      struct dlk_error *err)
 {
 	size_t len = strlen(path);
 
 	memset(out, 0, sizeof(*out));
 	if (len == 0 || len >= sizeof(out->to.un.sun_path))
-		return DLOCK_EINVAL;
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the path of a unix socket has 1 to %zu "
+				"bytes, not %zu: '%s'",
+				sizeof(out->to.un.sun_path) - 1, len, path);
 	out->to.un.sun_family = AF_UNIX;
 	memcpy(out->to.un.sun_path, path, len);
 	out->len = sizeof(out->to.un);

@@ -9,7 +9,8 @@
 
 /* Take the path of a unix socket.  0, or EINVAL: the path is empty or does not
  * fit. */
-int dlki_address_unix(struct dlki_address *out, const char *path);
+int dlki_address_unix(struct dlki_address *out, const char *path,
+		      struct dlk_error *err);
 
 int dlki_address_is_same(const struct dlki_address *a,
 			 const struct dlki_address *b);

@@ -13,16 +13,9 @@
 static int take_path(struct dlki_endpoint *p, const char *path,
 		     struct dlk_error *err)
 {
-	const size_t most = sizeof(p->list[0].to.un.sun_path) - 1;
-
 	p->n = 1;
 	snprintf(p->who, sizeof(p->who), "%.110s", path);
-	if (dlki_address_unix(&p->list[0], path) == 0)
-		return 0;
-	return dlk_fail(err, DLOCK_EINVAL,
-			"the path of a unix socket has 1 to %zu bytes, not "
-			"%zu: '%s'",
-			most, strlen(path), path);
+	return dlki_address_unix(&p->list[0], path, err);
 }
 
 static int take_host(struct dlki_endpoint *p, const struct dlki_place *place,

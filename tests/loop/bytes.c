@@ -145,13 +145,13 @@ Test(address, is_told_as_it_was_given)
 	dlki_address_text(&a, text);
 	cr_assert_str_eq(text, "[::1]:1");
 	cr_assert_eq(address_tcp(&a, "localhost", 1), DLOCK_EINVAL);
-	cr_assert_eq(dlki_address_unix(&a, "/run/x"), 0);
+	cr_assert_eq(dlki_address_unix(&a, "/run/x", NULL), 0);
 	dlki_address_text(&a, text);
 	cr_assert_str_eq(text, "/run/x");
-	cr_assert_eq(dlki_address_unix(&a, ""), DLOCK_EINVAL);
+	cr_assert_eq(dlki_address_unix(&a, "", NULL), DLOCK_EINVAL);
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	cr_assert_eq(dlki_address_unix(&a, path), DLOCK_EINVAL);
+	cr_assert_eq(dlki_address_unix(&a, path, NULL), DLOCK_EINVAL);
 }
 
 /* ---- Alarms -------------------------------------------------------------- */

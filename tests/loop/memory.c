@@ -225,7 +225,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 	cr_assert_eq(err.code, DLOCK_ENOMEM);
 	w = dlki_real_new(&err);
 	cr_assert_not_null(w);
-	cr_assert_eq(dlki_address_unix(&address, "/"), 0);
+	cr_assert_eq(dlki_address_unix(&address, "/", NULL), 0);
 	cr_assert_eq(w->type->connect(w, &address, DLKI_NEWS, tag),
 		     -ECONNREFUSED);
 	cr_assert_eq(address_tcp(&address, "127.0.0.1", 0), 0);

@@ -192,7 +192,7 @@ Test(real, a_unix_socket_is_told_as_connected)
 	int sock;
 
 	snprintf(path, sizeof(path), "/tmp/dlock-real.%d", (int)getpid());
-	cr_assert_eq(dlki_address_unix(&to, path), 0);
+	cr_assert_eq(dlki_address_unix(&to, path, NULL), 0);
 	cr_assert_eq(w->type->connect(w, &to, DLKI_NEWS, tag), -ENOENT);
 	cr_assert_eq(bind(listener, &to.to.any, to.len), 0);
 	cr_assert_eq(listen(listener, 1), 0);

@@ -13,7 +13,7 @@ static struct dlki_address parsed(const char *text)
 	struct dlki_address a;
 
 	if (text[0] == '/')
-		cr_assert_eq(dlki_address_unix(&a, text), 0);
+		cr_assert_eq(dlki_address_unix(&a, text, NULL), 0);
 	else
 		cr_assert_eq(address_tcp(&a, text, 7), 0, "%s", text);
 	return a;
