@@ -4,6 +4,7 @@
 #include <dlock/async.h>
 
 #include "sim/process/both.h"
+#include "sim/process/hasty.h"
 #include "sim/process/observer.h"
 #include "sim/process/options.h"
 #include "sim/process/resize.h"
@@ -199,10 +200,14 @@ static void step(struct sim_caller *me)
 	case 0:
 		if (t->observes)
 			sim_caller_observe(me);
+		else if (t->hasty)
+			sim_caller_cancel_early(me);
 		else
 			meddle(me);
 		break;
 	case 1:
+		if (t->hasty)
+			sim_caller_visit(me);
 		sim_nap((int64_t)sim_caller_draw(me, "nap", 10000) * 1000);
 		break;
 	case 2:

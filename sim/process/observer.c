@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/process/hasty.h"
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
 #include "sim/process/use.h"
@@ -211,6 +212,16 @@ static int begin_there(struct visit *v, int64_t timeout_ms)
 	return rc;
 }
 
+static void close_there(const struct visit *v)
+{
+	const struct sim_play *p = v->use.by->play;
+
+	if (p->terms.hasty)
+		sim_hasty_close(p, v->client);
+	else
+		sim_stage_close(p, v->client);
+}
+
 /* Take a lock, and close the client behind the release. */
 static void take_there(struct visit *v)
 {
@@ -226,7 +237,7 @@ static void take_there(struct visit *v)
 	}
 	if (u->hold)
 		sim_use_release(u);
-	sim_stage_close(p, v->client);
+	close_there(v);
 }
 
 /* Close the client beside the acquire.  A hold ends with the client. */
@@ -236,7 +247,9 @@ static void leave(struct visit *v)
 	const struct sim_play *p = u->by->play;
 	int rc = begin_there(v, sim_draw_timeout(u->by, 1));
 
-	sim_stage_close(p, v->client);
+	if (p->terms.hasty)
+		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 5000) * 1000);
+	close_there(v);
 	if (rc != DLOCK_OK)
 		return;
 	if (v->acquire.over != 1)
@@ -251,8 +264,17 @@ static void leave(struct visit *v)
 	}
 }
 
-/* Open a client, and close the client at once, or after an acquire. */
-static void visit(struct sim_caller *me)
+/* While the client opens, which takes a few answers of the store. */
+static void nap_in_the_midst(struct sim_caller *me)
+{
+	const struct sim_terms *t = &me->play->terms;
+	size_t most_us = t->slow ? (size_t)t->ttl_ms * 1000 : 20000;
+
+	if (t->hasty)
+		sim_nap((int64_t)sim_caller_draw(me, "nap", most_us) * 1000);
+}
+
+void sim_caller_visit(struct sim_caller *me)
 {
 	const struct sim_play *p = me->play;
 	struct visit v = { .use = sim_use_draw(me),
@@ -275,11 +297,13 @@ static void visit(struct sim_caller *me)
 	sim_stage_must("dlock_open_start", rc);
 	if (deed > 0)
 		sim_await(p, v.client, &v.open.over);
+	else
+		nap_in_the_midst(me);
 	if (v.open.over && v.open.rc != DLOCK_OK &&
 	    !sim_may_end(p, NULL, v.open.rc, 0))
 		sim_unexpected("an open that was begun", v.open.rc);
 	if (deed == 0 || v.open.rc != DLOCK_OK)
-		sim_stage_close(p, v.client);
+		close_there(&v);
 	else if (deed == 1)
 		leave(&v);
 	else
@@ -294,7 +318,7 @@ void sim_caller_observe(struct sim_caller *me)
 {
 	switch (sim_caller_draw(me, "deed", 4)) {
 	case 0:
-		visit(me);
+		sim_caller_visit(me);
 		break;
 	case 1:
 		if (me->play->terms.may_break) {

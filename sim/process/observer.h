@@ -8,4 +8,9 @@
 
 void sim_caller_observe(struct sim_caller *me);
 
+/* Open a client, and close the client at once, or after an acquire.  In a hasty
+ * play, the close comes in the midst of the open, or another thread processes
+ * beside the close. */
+void sim_caller_visit(struct sim_caller *me);
+
 #endif

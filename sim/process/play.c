@@ -307,6 +307,8 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.begins_both = seed % 8 == 4;
 	play.terms.options = seed % 8 == 5;
 	play.terms.observes = seed % 8 == 6 && !play.terms.closes;
+	play.terms.hasty = seed % 16 == 11 && !play.terms.closes &&
+			   !play.terms.exhausts;
 	play.terms.closes_all = seed % 8 == 6 && play.terms.closes;
 	play.terms.resizes = scene->resizes > 0 && seed % scene->resizes == 0;
 	if (tells)

@@ -34,6 +34,8 @@ struct sim_terms {
 	int begins_both;  /* multi-locks are taken without a waiting thread */
 	int resizes;      /* semaphores are resized */
 	int observes;     /* callers look at locks, and open clients */
+	int hasty;        /* waits are cancelled before they begin, and
+			   * callers' own clients closed in the midst */
 	int closes_all;   /* with closes: beside every kind of call, and in
 			   * half of the plays without a waiting thread */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */

@@ -83,6 +83,7 @@ int sim_use_may_end(const struct sim_use *u, int rc, int64_t timeout_ms)
 {
 	return sim_may_end(u->by->play, u->name, rc, timeout_ms) ||
 	       sim_options_may_end(&u->opts, rc, timeout_ms, u->hold != NULL) ||
+	       (rc == DLOCK_ECANCELED && u->may_cancel) ||
 	       (rc == DLOCK_EINVAL && u->opts.permits > 1 &&
 		u->name->resize.most > 0);
 }

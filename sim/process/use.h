@@ -12,6 +12,7 @@ struct sim_use {
 	enum sim_side side;
 	dlock_hold *hold;
 	int owner; /* for the judge; another for unbound handles */
+	int may_cancel; /* the use's own handle is */
 	dlock_acquire_options opts; /* size 0: there are none */
 };
 
