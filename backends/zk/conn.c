@@ -50,6 +50,8 @@ static void conn_ready(struct zk_conn *c)
 	}
 	dlki_zk_drop(&proof, 1);
 	dlki_zk_timer_now(s);
+	if (s->hosts.patience_ns > dlki_zk_timeout_ns(s) / 6)
+		s->hosts.patience_ns = dlki_zk_timeout_ns(s) / 6;
 	/* This server has lower limits: earlier promises are too long. */
 	if (s->lease.timeout_ms < before_ms && s->core)
 		dlk_verify_all(s->core);

@@ -4,6 +4,9 @@
 
 #include <criterion/criterion.h>
 
+#include "backends/zk/session.h"
+#include "core/client.h"
+
 TestSuite(zk_frozen, .timeout = 600);
 
 #define TICK_MS 100 /* of all clients here */
@@ -128,6 +131,8 @@ CASE(zk_frozen, lower_limits_leave_an_open_client_of_use)
 	lab_proxy_reset(p);
 	h = take(l, PATIENCE);
 	CHECK_INT(dlock_remaining_ms(h), <=, 4000);
+	CHECK_INT(dlki_zk_session_of(c->session)->hosts.patience_ns, <=,
+		  4000 * DLK_MS / 6);
 	EVENTUALLY(stats(c).renewed >= 3 || dlock_check(h) < 0);
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));
