@@ -12,6 +12,7 @@
 #include "core/pump.h"
 #include "core/record.h"
 #include "core/registry.h"
+#include "core/schedule.h"
 #include "core/store.h"
 
 #define CROWDED_NS (100 * DLK_MS)
@@ -194,6 +195,9 @@ int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
 		if (rc < 0)
 			claim->revocable = 0;
 		dlki_claim_yield(claim);
+		/* The holder may have extended the hold meanwhile. */
+		if (claim->state == DLKI_HELD)
+			dlki_schedule_extended(claim);
 	}
 	dlki_claim_unref(claim);
 	return rc;

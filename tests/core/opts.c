@@ -197,6 +197,30 @@ CASE(opts, extend_has_the_store_renew)
 	ends_with("not to be renewed");
 }
 
+static void *be_told(void *h)
+{
+	OK(dlock_revocable(h));
+	return NULL;
+}
+
+/* The ticket is the watch's meanwhile. */
+CASE(opts, extend_beside_a_watch_has_the_store_renew)
+{
+	pthread_t thread;
+
+	given_with("fakewant:?ttl=6s");
+	wanted.no_renew = 1;
+	hold = take_so();
+	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
+	cr_assert_eq(pthread_create(&thread, NULL, be_told, hold), 0);
+	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
+	OK(dlock_extend(hold, 30000));
+	fake_open_gate(fake);
+	pthread_join(thread, NULL);
+	EVENTUALLY(stats(client).renewed >= 1);
+	OK(dlock_release(hold));
+}
+
 /* Also an end that no clock shows. */
 CASE(opts, extend_moves_any_end)
 {
