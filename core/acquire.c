@@ -240,7 +240,7 @@ static void leave_behind(struct dlki_claim *claim)
 {
 	claim->call = NULL;
 	dlki_claim_end_upgrade(claim);
-	if (claim->residue.is != DLKI_NONE)
+	if (dlki_residue_abandoned(&claim->residue))
 		dlki_claim_clean(claim);
 	else
 		dlki_claim_gone(claim);

@@ -31,6 +31,13 @@ void dlki_residue_asked(struct dlki_claim_residue *r, enum dlki_sending sending,
 		r->is = DLKI_STANDS;
 }
 
+bool dlki_residue_abandoned(struct dlki_claim_residue *r)
+{
+	if (r->is == DLKI_NONE && r->until != 0)
+		r->is = DLKI_STANDS;
+	return r->is != DLKI_NONE;
+}
+
 enum dlki_claim_state dlki_residue_released(struct dlki_claim_residue *r,
 					    bool confirmed)
 {

@@ -41,6 +41,11 @@ enum dlki_sending dlki_sending_of(const struct dlk_ticket *t, int failed);
 void dlki_residue_asked(struct dlki_claim_residue *residue,
 			enum dlki_sending sending, dlk_time until);
 
+/* The claim is of no use any more.  Is a clean-up to release the claim?  Also
+ * after an attempt that left nothing: the store has the ticket since the
+ * attempt. */
+bool dlki_residue_abandoned(struct dlki_claim_residue *residue);
+
 /* The first release has ended: GONE, or CLEANING. */
 enum dlki_claim_state dlki_residue_released(struct dlki_claim_residue *residue,
 					    bool confirmed);

@@ -64,6 +64,28 @@ CASE(pass_end, of_a_waiter_in_the_store_s_line_leaves_that)
 	nothing_is_left();
 }
 
+/* The store has refused each attempt of the waiter.  The store has the ticket
+ * all the same, until the release. */
+CASE(pass_end, of_a_waiter_that_the_store_refused_releases_the_ticket)
+{
+	struct taker t = { 0 };
+
+	given_hold("fakewant:");
+	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_REFUSE, .unsent = 1,
+		    .times = FAKE_ALWAYS);
+	wait_here(&t, FOREVER);
+	EVENTUALLY(asked() >= 2);
+	EVENTUALLY(dlk_now() >= fake_last(fake, FAKE_WATCH).end + 110 * DLK_MS);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	has_had_it(&t);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 2);
+	nothing_is_left();
+}
+
 enum { MANY = 200 };
 static struct taker many[MANY];
 
