@@ -120,6 +120,7 @@ void sim_caller_cancel_early(struct sim_caller *me)
  * is still there. */
 struct closing {
 	dlock_client *client;
+	int fd; /* the client's */
 	pthread_t second;
 	int64_t wait_ms;
 	int in[2];
@@ -141,8 +142,7 @@ static void note_closed(const struct dlock_result *r, void *arg)
 static void *process(void *arg)
 {
 	struct closing *c = arg;
-	struct pollfd due = { .fd = dlock_client_fd(c->client),
-			      .events = POLLIN };
+	struct pollfd due = { .fd = c->fd, .events = POLLIN };
 
 	while (!c->over) {
 		int rc;
@@ -180,6 +180,7 @@ void sim_hasty_close(const struct sim_play *p, dlock_client *c)
 {
 	struct closing closing = {
 		.client = c,
+		.fd = dlock_client_fd(c),
 		.wait_ms = sim_draw(p->chance, "wait", 2) ? 10 : DLOCK_FOREVER,
 	};
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
