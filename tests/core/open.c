@@ -44,17 +44,6 @@ CASE(open, asks_for_options_of_a_known_size)
 	refused("fake:", &o, DLOCK_EINVAL, "size is 8192");
 }
 
-CASE(open, refuses_a_label_that_is_no_text)
-{
-	dlock_options o = DLOCK_OPTIONS_INIT;
-
-	o.label = "two\nlines";
-	refused("fake:", &o, DLOCK_EINVAL,
-		"byte 4 of the label is a control character");
-	o.label = "\xff";
-	refused("fake:", &o, DLOCK_EINVAL, "byte 1 of the label is not UTF-8");
-}
-
 /* A program built with an older header has a shorter struct, and a program
  * built with a newer header a longer struct. */
 CASE(open, reads_as_much_of_the_options_as_there_is)
