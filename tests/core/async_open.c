@@ -219,7 +219,7 @@ CASE(async, opening_ends_when_the_client_closes)
 	dlock_client *c;
 
 	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 1000);
-	c = opens(&o, "fake:?connect=60s&retry_min=30s&retry_max=60s");
+	c = opens(&o, "fake:?connect=10m&retry_min=10m&retry_max=20m");
 	closes(c);
 	cr_assert_eq(o.calls, 1);
 	cr_assert_eq(o.rc, DLOCK_ECANCELED);
