@@ -65,7 +65,7 @@ static void note(const struct dlock_result *r, void *arg)
 	if (r->hold)
 		sim_judge_granted(u->name, u->side, u->hold, u->owner,
 				  o->may_be_late ? SIM_FOREVER : o->begun,
-				  o->stalled);
+				  o->stalled - sim_options_pause(&u->opts));
 	if (r->hold && u->opts.size > 0)
 		sim_options_agree(&u->opts, u->by->play->client[u->by->client],
 				  u->hold, o->begun);

@@ -3,7 +3,7 @@
 
 #include "sim/process/sched.h"
 
-enum { LEAST_MS = 100, SLACK_MS = 2 };
+enum { LEAST_MS = 100, SLACK_MS = 2, PAUSE_MS = 500 };
 
 int64_t sim_options_least_ms(const struct sim_caller *me)
 {
@@ -60,6 +60,11 @@ dlock_acquire_options sim_options_draw(struct sim_caller *me,
 int sim_options_end(const dlock_acquire_options *o)
 {
 	return o->max_hold_ms > 0 || o->no_renew;
+}
+
+int64_t sim_options_pause(const dlock_acquire_options *o)
+{
+	return o->lease_ms > 0 ? PAUSE_MS * SIM_MS : 0;
 }
 
 /* An answer may come too late for a short lease. */

@@ -21,6 +21,11 @@ int sim_options_end(const dlock_acquire_options *o);
 int sim_options_may_end(const dlock_acquire_options *o, int rc,
 			int64_t timeout_ms, int holds);
 
+/* Return how much longer an acquire with these options may take: an answer that
+ * comes too late for a lease of the acquire's own is asked for again, after a
+ * pause of retry_max at most. */
+int64_t sim_options_pause(const dlock_acquire_options *o);
+
 /* A client's acquire with these options, begun at `begun`, returns the hold
  * now.  The judge hears how long the hold may last. */
 void sim_options_agree(const dlock_acquire_options *o, dlock_client *c,

@@ -245,7 +245,7 @@ int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 		sim_unexpected("an acquire", rc);
 	if (rc == DLOCK_OK)
 		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,
-				  stalled);
+				  stalled - sim_options_pause(&u->opts));
 	if (rc == DLOCK_OK && is_new)
 		agree(u, begun, stalled);
 	return rc;
