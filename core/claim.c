@@ -2,7 +2,7 @@
 #include "core/claim.h"
 
 #include <assert.h>
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef DLOCK_CORE_CLIENT_H
 #define DLOCK_CORE_CLIENT_H
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <stdatomic.h>
 
 #include "core/ask.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/file/file.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/file/share.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -2,7 +2,7 @@
 /* A server of a session: news, opening and closing. */
 #include "backends/memcached/memcached.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 /* ---- News ---------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "backends/zk/addresses.h"
 #include "backends/zk/session.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "backends/zk/session.h"
 #include "core/base/error.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The servers of the URI. */
 #include "backends/zk/hosts.h"
+#include "backends/zk/look.h"
 #include "backends/zk/session.h"
 #include "core/base/error.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,21 +81,22 @@ void dlki_zk_hosts_free(struct zk_session *s)
 
 /* Read the server's first bytes, in answer to a word known to ZooKeeper.  Redis
  * and memcached read lines, and wait for the end of this line. */
-static int ask(struct dlk_net *n, char *bytes, size_t size, dlk_time until,
-	       struct dlk_error *why)
+static int ask(const struct zk_look *l, char *bytes, size_t size,
+	       dlk_time until, struct dlk_error *why)
 {
 	dlk_time now = dlk_now();
 	size_t got = 0;
-	int rc = dlk_net_send(n, "srvr", 4, until, why);
+	int rc = dlki_zk_look_ask(l, "srvr", 4, why);
 
 	if (rc == 0)
-		rc = dlk_net_recv(n, bytes, size - 1, &got,
-				  now + (until - now) / 2, why);
-	if (rc == 0 || !dlk_net_quiet(n))
+		rc = dlki_zk_look_hear(l, bytes, size - 1, &got,
+				       now + (until - now) / 2, why);
+	if (rc == 0 || !dlki_zk_look_is_quiet(l))
 		return rc;
-	rc = dlk_net_send(n, "\r\n", 2, until, why);
-	return rc != 0 ? rc :
-			 dlk_net_recv(n, bytes, size - 1, &got, until, why);
+	rc = dlki_zk_look_ask(l, "\r\n", 2, why);
+	return rc != 0 ?
+		       rc :
+		       dlki_zk_look_hear(l, bytes, size - 1, &got, until, why);
 }
 
 /* Another store at this address, by its first bytes; or NULL. */
@@ -108,45 +110,45 @@ static const char *other_store(const char *bytes)
 }
 
 /* The client library tries again, and does not report the error. */
-static void look_at(struct dlk_net *n, const struct dlk_host *host,
+static void look_at(struct zk_look *l, const struct dlk_host *host,
 		    dlk_time until, struct dlk_error *why)
 {
 	char bytes[256] = "";
-	int rc = dlk_net_tcp(n, host->name,
-			     host->port ? host->port : (uint16_t)ZK_PORT, until,
-			     why);
+	int rc = dlki_zk_look_begin(l, host->name,
+				    host->port ? host->port : (uint16_t)ZK_PORT,
+				    until, why);
 	/* A server may have closed the connection before connect() is known to
 	 * be done. */
 	int closed = rc != 0 &&
-		     (n->refused_by == EPIPE || n->refused_by == ECONNRESET);
+		     (l->refused_by == EPIPE || l->refused_by == ECONNRESET);
 
 	if (rc != 0 && !closed)
 		return;
 	if (rc == 0)
-		rc = ask(n, bytes, sizeof(bytes), until, why);
-	if (closed || (rc != 0 && !dlk_net_quiet(n)))
+		rc = ask(l, bytes, sizeof(bytes), until, why);
+	if (closed || (rc != 0 && !dlki_zk_look_is_quiet(l)))
 		/* The server accepts a connection too many, and closes it. */
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s ends connections as soon as they are made: it "
 			 "may have as many of this host as its maxClientCnxns "
 			 "allows (60 by default)",
-			 n->peer);
+			 l->peer);
 	else if (rc != 0)
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s accepts connections and does not answer",
-			 n->peer);
+			 l->peer);
 	else if (other_store(bytes))
-		dlk_fail(why, DLOCK_EUNREACHABLE, "%.60s is %s", n->peer,
+		dlk_fail(why, DLOCK_EUNREACHABLE, "%.60s is %s", l->peer,
 			 other_store(bytes));
 	else if (strstr(bytes, "not currently serving"))
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s is up and does not serve: its ensemble has no "
 			 "quorum",
-			 n->peer);
+			 l->peer);
 	else
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s answers, but began no session in time",
-			 n->peer);
+			 l->peer);
 }
 
 static void look_at_all(const struct dlk_uri *uri, dlk_time deadline,
@@ -155,14 +157,14 @@ static void look_at_all(const struct dlk_uri *uri, dlk_time deadline,
 	for (size_t i = 0; i < uri->n_hosts; i++) {
 		dlk_time now = dlk_now();
 		dlk_time most = (deadline - now) / (dlk_time)(uri->n_hosts - i);
-		struct dlk_net n = DLK_NET_INIT;
+		struct zk_look l = ZK_NO_LOOK;
 		struct dlk_error why = { 0 };
 
 		if (most <= 0)
 			return;
-		look_at(&n, &uri->hosts[i],
+		look_at(&l, &uri->hosts[i],
 			now + (most < PROBE_NS ? most : PROBE_NS), &why);
-		dlk_net_close(&n);
+		dlki_zk_look_end(&l);
 		dlk_fail(all, DLOCK_EUNREACHABLE, "%s%s %s", all->text,
 			 i == 0 ? ":" : ";", why.text);
 	}

@@ -2,7 +2,7 @@
 #include "backends/zk/session.h"
 #include "backends/zk/conn.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,9 +6,9 @@
  * configuration sets minSessionTimeout.
  */
 #include "backends/zk/tick.h"
+#include "backends/zk/look.h"
 #include "backends/zk/session.h"
 
-#include <dlock/backend_net.h>
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,20 +27,20 @@ struct server {
 static size_t exchange(const struct server *to, const void *out, size_t len,
 		       char *in, size_t size)
 {
-	struct dlk_net n = DLK_NET_INIT;
+	struct zk_look l = ZK_NO_LOOK;
 	struct dlk_error err = { 0 };
 	size_t got = 0, more = 1;
-	int rc = dlk_net_tcp(&n, to->name, to->port, to->until, &err);
+	int rc = dlki_zk_look_begin(&l, to->name, to->port, to->until, &err);
 
 	if (rc == 0)
-		rc = dlk_net_send(&n, out, len, to->until, &err);
+		rc = dlki_zk_look_ask(&l, out, len, &err);
 	while (rc == 0 && more > 0 && got < size) {
 		more = 0;
-		rc = dlk_net_recv(&n, in + got, size - got, &more, to->until,
-				  &err);
+		rc = dlki_zk_look_hear(&l, in + got, size - got, &more,
+				       to->until, &err);
 		got += more;
 	}
-	dlk_net_close(&n);
+	dlki_zk_look_end(&l);
 	return got;
 }
 

@@ -8,7 +8,7 @@
 #include "core/base/container.h"
 #include "core/base/error.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 #define RETRY_NS (200 * DLK_MS)
 

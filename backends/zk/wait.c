@@ -3,7 +3,7 @@
 #include "backends/zk/call.h"
 #include "backends/zk/session.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/patience.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 #include "core/base/clock.h"
 

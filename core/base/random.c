@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include "core/base/error.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "core/base/container.h"
 #include "core/base/source.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/utf8.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <string.h>
 
 size_t dlki_utf8_next(const char *s, size_t len, uint32_t *code)

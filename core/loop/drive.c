@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/drive.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <stdlib.h>
 
 #include "core/base/due.h"

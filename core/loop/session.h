@@ -10,7 +10,7 @@
 #ifndef DLOCK_CORE_LOOP_SESSION_H
 #define DLOCK_CORE_LOOP_SESSION_H
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 #include "core/base/patience.h"
 #include "core/loop/drive.h"

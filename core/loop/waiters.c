@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/waiters.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set)
 {

@@ -26,7 +26,7 @@
 #ifndef DLOCK_CORE_NET_ENDPOINT_H
 #define DLOCK_CORE_NET_ENDPOINT_H
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 #include "core/net/address.h"
 #include "core/net/resolver.h"

@@ -4,7 +4,7 @@
 #ifndef DLOCK_CORE_NET_NAMES_H
 #define DLOCK_CORE_NET_NAMES_H
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <sys/queue.h>
 
 #include "core/base/common.h"

@@ -10,7 +10,7 @@
 #ifndef DLOCK_CORE_NET_RESOLVE_H
 #define DLOCK_CORE_NET_RESOLVE_H
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 struct addrinfo;
 

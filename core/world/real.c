@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/world/real.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -624,6 +624,31 @@ struct dlk_queue_entry {
 DLOCK_API ptrdiff_t dlk_grant(const struct dlk_queue_entry *queue, size_t ahead,
 			      struct dlk_queue_entry me);
 
+/* Make a condition for dlk_cond_wait().  Destroy it with
+ * pthread_cond_destroy(). */
+DLOCK_API void dlk_cond_init(pthread_cond_t *cond);
+
+/* Wait on the condition until it is signalled, or until `until`, or a little
+ * less: call it in a loop.  The deadline holds even if the machine is suspended
+ * meanwhile.  `mu` is held. */
+DLOCK_API void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
+			     dlk_time until);
+
+/*
+ * Until when to sleep, in a call of the backend, before looking at
+ * dlk_deadline() again: at most until `deadline`.  A cancelled caller cannot
+ * signal a condition unknown to it.
+ */
+DLOCK_API dlk_time dlk_wait_slice(dlk_time deadline);
+
+/* Fill all of `out` with random bytes of the kernel's; 0 or ESYSTEM.  Changes
+ * errno. */
+DLOCK_API int dlk_random(void *out, size_t size, struct dlk_error *err);
+
+/* How many bytes of `s` to keep, `most` at most, so that no UTF-8 character is
+ * cut in two. */
+DLOCK_API size_t dlk_utf8_clip(const char *s, size_t most);
+
 #ifdef __cplusplus
 }
 #endif

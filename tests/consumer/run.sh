@@ -18,7 +18,6 @@ install_tree() {
 	"$cmake" --install "$build" --prefix "$prefix" &&
 		test -f "$(find "$prefix" -name dlock.pc)" &&
 		test -f "$prefix/include/dlock/backend.h" &&
-		test -f "$prefix/include/dlock/backend_net.h" &&
 		test -f "$prefix/include/dlock/dlock.hpp"
 }
 
@@ -188,22 +187,10 @@ hpp_alone() {
 		-I "$prefix/include" -x c++ - 2>&1 | grep -F 'needs C++17'
 }
 
-# Connections of another's store, by the services of backend_net.h.
-network() {
-	# shellcheck disable=SC2086 # a list of words
-	$cc -std=c11 -D_GNU_SOURCE $warnings -o net -I "$prefix/include" \
-		"$here/net.c" -L "$(dirname "$pc")/.." -ldlock -pthread &&
-		run shared ./net &&
-		$cxx -std=c++17 $warnings -x c++ -c -o netxx.o \
-			-I "$prefix/include" "$here/net.c" &&
-		$cxx -o netxx netxx.o -L "$(dirname "$pc")/.." -ldlock \
-			-pthread && run shared ./netxx
-}
-
 # Each header on its own, in every C there is.
 headers_alone() {
 	for std in c99 c11 c17; do
-		for header in dlock async backend backend_net; do
+		for header in dlock async backend; do
 			# shellcheck disable=SC2086 # a list of words
 			echo "#include <dlock/$header.h>" |
 				$cc -std=$std $warnings -Wstrict-prototypes \
@@ -250,7 +237,6 @@ way "C++17" as_cxx
 way "dlock.hpp, find_package" hpp_by_find_package
 way "dlock.hpp, pkg-config" hpp_by_pkg_config
 way "dlock.hpp alone, C++17 and C++20" hpp_alone
-way "network services, C11 and C++17" network
 way "headers alone, C99 to C17" headers_alone
 if [ -e "$prefix/bin/dlock" ]; then
 	way "installed command" installed_command

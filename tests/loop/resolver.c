@@ -16,7 +16,7 @@
 #include "support/wait.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/stress/server.h"
-#include "unit/peer.h"
+#include "unit/names.h"
 
 static struct census before;
 static struct dlki_world *world;
@@ -35,7 +35,7 @@ static void setup(void)
 static void teardown(void)
 {
 	dlki_real_free(world);
-	peer_resolver_goes_on();
+	names_go_on();
 	census_same(&before);
 }
 
@@ -100,15 +100,15 @@ Test(resolver, one_thread_is_at_a_name)
 		dlki_lookup_begin(&many[i], world, "slow.test", 7000);
 		cr_assert_eq(dlki_lookup_take(&many[i], &found), 0);
 	}
-	EVENTUALLY(peer_names_resolved() == 1);
+	EVENTUALLY(names_asked() == 1);
 	for (int i = 0; i < 20; i += 2)
 		dlki_lookup_end(&many[i]);
-	peer_resolver_goes_on();
+	names_go_on();
 	for (int i = 1; i < 20; i += 2) {
 		EVENTUALLY(dlki_lookup_take(&many[i], &found));
 		expect_address(0, "127.0.0.1:7000");
 	}
-	cr_assert_eq(peer_names_resolved(), 1);
+	cr_assert_eq(names_asked(), 1);
 }
 
 static struct dlki_lookup ending;
@@ -145,7 +145,7 @@ Test(resolver, a_look_up_may_end_as_the_answer_comes)
 
 	dlki_lookup_begin(&ending, &second, "slow.test", 7000);
 	dlki_lookup_begin(&lookup, &first, "slow.test", 7000);
-	peer_resolver_goes_on();
+	names_go_on();
 	EVENTUALLY(dlki_lookup_take(&lookup, &found));
 	pthread_join(ender, NULL);
 	cr_assert_eq(kicks, 1);
@@ -171,7 +171,7 @@ Test(resolver, an_address_is_no_name)
 	}
 	cr_assert_neq(a.to.in6.sin6_scope_id, 0);
 	cr_assert_eq(dlki_lookup_literal("pair.test", 7000, &a), DLOCK_EINVAL);
-	cr_assert_eq(peer_names_resolved(), 0);
+	cr_assert_eq(names_asked(), 0);
 }
 
 /* ---- With an engine ------------------------------------------------------ */
@@ -230,7 +230,7 @@ static void *go_on(void *arg)
 {
 	(void)arg;
 	nap_ms(20);
-	peer_resolver_goes_on();
+	names_go_on();
 	return NULL;
 }
 
@@ -265,11 +265,11 @@ Test(resolver, a_look_up_that_hangs_is_left_behind)
 	census_take(&opened);
 	open_engine("slow.test", 7000);
 	cr_assert_eq(ask(20), DLKI_UNSENT);
-	EVENTUALLY(peer_names_resolved() == 1);
+	EVENTUALLY(names_asked() == 1);
 	CHECK_WITHIN(freed_in(), slack_ms());
 	counting.kick = count_kick;
 	world->type = &counting;
-	peer_resolver_goes_on();
+	names_go_on();
 	census_same(&opened);
 	cr_assert_eq(kicks, 0);
 	world->type = real;

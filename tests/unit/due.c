@@ -2,7 +2,7 @@
 #include "core/base/due.h"
 
 #include <criterion/criterion.h>
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <poll.h>
 #include <pthread.h>
 

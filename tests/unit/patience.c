@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a wait in a call of the backend may last without a look. */
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 
 #include <criterion/criterion.h>
 

@@ -12,14 +12,14 @@
 
 #include "support/census.h"
 #include "support/wait.h"
-#include "unit/peer.h"
+#include "unit/names.h"
 
 static int resolve(struct addrinfo **out, const char *host, int64_t ms,
 		   struct dlk_error *err)
 {
 	memset(err, 0, sizeof(*err));
 	*out = NULL;
-	return dlki_resolve(out, host, 6379, peer_deadline(ms), err);
+	return dlki_resolve(out, host, 6379, names_until(ms), err);
 }
 
 Test(resolve, an_address_needs_no_resolver)
@@ -45,7 +45,7 @@ Test(resolve, an_address_needs_no_resolver)
 		CHECK(!list->ai_next);
 		dlki_resolve_free(list);
 	}
-	CHECK_INT(peer_names_resolved(), ==, 0);
+	CHECK_INT(names_asked(), ==, 0);
 }
 
 Test(resolve, an_address_keeps_port_and_scope)
@@ -72,7 +72,7 @@ Test(resolve, localhost)
 		FAIL("%s", err.text);
 	CHECK(list->ai_family == AF_INET || list->ai_family == AF_INET6);
 	dlki_resolve_free(list);
-	CHECK_INT(peer_names_resolved(), ==, 1);
+	CHECK_INT(names_asked(), ==, 1);
 	census_same(&before);
 }
 
@@ -122,7 +122,7 @@ Test(resolve, a_slow_resolver_is_left_behind)
 	census_take(&before);
 	CHECK_WITHIN(late(), 50 + slack_ms());
 	CHECK(census_grown(&before));
-	peer_resolver_goes_on();
+	names_go_on();
 	census_same(&before);
 }
 
@@ -148,8 +148,8 @@ Test(resolve, a_single_look_up_is_under_way_for_all_calls)
 		CHECK(pthread_create(&thread[i], NULL, ask_in_vain, NULL) == 0);
 	for (int i = 0; i < ASKERS; i++)
 		pthread_join(thread[i], NULL);
-	CHECK_INT(peer_names_resolved(), ==, 1);
-	peer_resolver_goes_on();
+	CHECK_INT(names_asked(), ==, 1);
+	names_go_on();
 	census_same(&before);
 }
 
@@ -190,8 +190,8 @@ Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
 	CHECK_INT(known_address(), >=,
 		  200); /* the call waits for new addresses */
 	CHECK_WITHIN(known_address(), slack_ms() / 4);
-	CHECK_INT(peer_names_resolved(), ==, 2);
-	peer_resolver_goes_on();
+	CHECK_INT(names_asked(), ==, 2);
+	names_go_on();
 	EVENTUALLY(strcmp(address("tired.test", &ms), "127.0.0.2") == 0);
 	dlki_resolve_end();
 	census_same(&before);
@@ -206,7 +206,7 @@ Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 	dlki_resolve_begin();
 	for (int i = 0; i < 3; i++)
 		CHECK(strcmp(address("flaky.test", &ms), "127.0.0.1") == 0);
-	CHECK_INT(peer_names_resolved(), ==, 3);
+	CHECK_INT(names_asked(), ==, 3);
 	dlki_resolve_end();
 	/* The last user is gone, and so are the addresses. */
 	CHECK_INT(resolve(&list, "flaky.test", patience_ms(), &err), ==,
@@ -234,5 +234,5 @@ Test(resolve, a_forked_child_asks_by_itself)
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_INT(status, ==, 0);
 	dlki_resolve_end();
-	peer_resolver_goes_on();
+	names_go_on();
 }

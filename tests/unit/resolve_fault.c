@@ -12,14 +12,14 @@
 #include "support/census.h"
 #include "support/fault.h"
 #include "support/wait.h"
-#include "unit/peer.h"
+#include "unit/names.h"
 
 static struct dlk_error err;
 
 static int resolve(const char *host, uint16_t port, int64_t ms)
 {
 	struct addrinfo *list = NULL;
-	int rc = dlki_resolve(&list, host, port, peer_deadline(ms), &err);
+	int rc = dlki_resolve(&list, host, port, names_until(ms), &err);
 
 	CHECK_INT(rc == 0, ==, list != NULL);
 	dlki_resolve_free(list);
@@ -79,10 +79,10 @@ Test(resolve_fault, the_last_addresses_are_good_without_a_thread)
 	fault_in("pthread_create", 1, EAGAIN);
 	CHECK_INT(resolve("pair.test", 1, patience_ms()), ==, 0);
 	CHECK(fault_came());
-	CHECK_INT(peer_names_resolved(), ==, 1);
+	CHECK_INT(names_asked(), ==, 1);
 	/* Another port is another name. */
 	CHECK_INT(resolve("pair.test", 2, patience_ms()), ==, 0);
-	CHECK_INT(peer_names_resolved(), ==, 2);
+	CHECK_INT(names_asked(), ==, 2);
 	dlki_resolve_end();
 }
 

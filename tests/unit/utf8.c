@@ -2,7 +2,7 @@
 #include "core/base/utf8.h"
 
 #include <criterion/criterion.h>
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <string.h>
 
 Test(utf8, reads_every_code_point_in_its_shortest_form)

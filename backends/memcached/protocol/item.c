@@ -13,7 +13,7 @@
 #include "backends/memcached/protocol/item.h"
 
 #include <assert.h>
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <stdio.h>
 #include <string.h>
 

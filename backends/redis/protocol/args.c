@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/protocol/args.h"
 
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <string.h>
 
 #include "core/base/digits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a connection begins: log in, and see whether the server will do. */
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of functions; opening and closing. */
-#include <dlock/backend_net.h>
+#include <dlock/backend.h>
 #include <stdio.h>
 #include <string.h>
 
