@@ -5,13 +5,22 @@
 #include <dlock/backend.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/net/resolve.h"
 
 void dlki_zk_addresses_forget(struct zk_session *s)
 {
 	if (s->addresses.list)
-		freeaddrinfo(s->addresses.list);
+		dlki_resolve_free(s->addresses.list);
 	s->addresses = (struct zk_addresses){ 0 };
+}
+
+void dlki_zk_address_of_next_server(struct zk_session *s)
+{
+	s->hosts.at = (s->hosts.at + 1) % s->hosts.n;
+	dlki_zk_addresses_forget(s);
 }
 
 int dlki_zk_addresses_left(const struct zk_session *s)
@@ -21,7 +30,6 @@ int dlki_zk_addresses_left(const struct zk_session *s)
 
 static int resolve(struct zk_session *s, struct dlk_error *err)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct zk_addresses *a = &s->addresses;
 	const char *host = s->hosts.host[s->hosts.at];
 	const char *port = strrchr(host, ':');
@@ -32,12 +40,10 @@ static int resolve(struct zk_session *s, struct dlk_error *err)
 	if (rc != 0)
 		return rc;
 	snprintf(name, sizeof(name), "%.*s", (int)(port - host), host);
-	rc = getaddrinfo(name, port + 1, &hints, &a->list);
-	if (rc != 0) {
-		a->list = NULL;
-		return dlk_fail(err, DLOCK_EUNREACHABLE, "%.100s: %s", host,
-				gai_strerror(rc));
-	}
+	rc = dlki_resolve(&a->list, name, (uint16_t)strtoul(port + 1, NULL, 10),
+			  dlk_now() + s->hosts.connect_ns, err);
+	if (rc != 0)
+		return rc;
 	for (const struct addrinfo *i = a->list; i; i = i->ai_next)
 		a->n++;
 	a->first = draw % a->n;

@@ -20,13 +20,14 @@ struct zk_addresses {
 };
 
 /* Return the next address to connect to, as text for the library.  With the
- * session not locked, by the session's job: a name is resolved, which may take
- * long. */
+ * session not locked, by the session's job: to resolve a name may take
+ * `connect_ns`. */
 int dlki_zk_address_next(struct zk_session *s, char out[ZK_ADDRESS_SIZE],
 			 struct dlk_error *err);
 /* Are there addresses not tried yet? */
 int dlki_zk_addresses_left(const struct zk_session *s);
-/* Resolve again before the next. */
 void dlki_zk_addresses_forget(struct zk_session *s);
+/* The next address is of the next server. */
+void dlki_zk_address_of_next_server(struct zk_session *s);
 
 #endif

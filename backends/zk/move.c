@@ -101,8 +101,7 @@ static void choose_next(struct zk_session *s, const struct zk_conn *old)
 	s->hosts.silences += !old->lost && !old->failed;
 	if (!old->lost && dlki_zk_addresses_left(s))
 		return;
-	s->hosts.at = (s->hosts.at + 1) % s->hosts.n;
-	dlki_zk_addresses_forget(s);
+	dlki_zk_address_of_next_server(s);
 }
 
 /* No thread uses a lost handle, so it may be closed with the session unlocked.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/upkeep.h"
+#include "backends/zk/addresses.h"
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
 #include "backends/zk/move.h"
@@ -35,6 +36,7 @@ static void begin_session(struct zk_session *s)
 		dlki_zk_conn_use(c);
 		return;
 	}
+	dlki_zk_address_of_next_server(s);
 	if (s->core)
 		dlk_log(s->core, s->upkeep.told++ ? 3 : 0, "no session: %s",
 			err.text);
