@@ -129,6 +129,15 @@ Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped)
 	pthread_join(id, NULL);
 }
 
+static void spins_not(void)
+{
+	int before = turns;
+
+	nap_ms(50);
+	cr_assert_lt(turns - before, 100, "%d looks at the clock",
+		     turns - before);
+}
+
 /* The leader looks for silence, and no other thread runs meanwhile. */
 Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
      .init = setup_pumped)
@@ -136,18 +145,40 @@ Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
 	atomic_int is_over;
 	struct call c;
 	pthread_t id;
-	int before;
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	nap_ms(5);
 	id = start_awaiting(&is_over);
 	let_one_end(&c, dlk_now() + 50 * DLK_MS);
-	before = turns;
-	nap_ms(50);
-	cr_assert_lt(turns - before, 100, "%d looks at the clock",
-		     turns - before);
+	spins_not();
 	await_held_up = 0;
 	pthread_join(id, NULL);
+}
+
+/* The leader loses the processor in a write.  A push behind that tells the
+ * loop's thread of the deadline. */
+Test(drive, a_silent_link_with_a_leader_in_a_write_costs_no_time,
+     .init = setup_pumped)
+{
+	struct thread t;
+	struct call c;
+
+	start_leader(&t);
+	write_held_up = 1;
+	prepare(&c, DLKI_ATTEMPT, 2, dlk_now() + 100 * DLK_MS, 0);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c.op), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+	EVENTUALLY(is_in_write);
+	cr_assert_eq(dlki_lock(engine), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+	EVENTUALLY(has_ended(&c));
+	cr_assert_eq(c.op.outcome, DLKI_UNANSWERED);
+	spins_not();
+	write_held_up = 0;
+	end_wait(&t);
 }
 
 /* ---- A pumped set -------------------------------------------------------- */

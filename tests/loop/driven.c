@@ -2,6 +2,7 @@
 #include "tests/loop/driven.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 
 #include "core/base/clock.h"
 #include "core/world/real.h"
@@ -13,17 +14,20 @@
 struct dlki_engine *engine;
 static struct dlki_world *world;
 
-/* The kernel's table, with calls counted and, for answers, wait() and await()
- * held up. */
+/* The kernel's table, with calls counted, and with wait() and await() for
+ * answers, and write(), held up. */
 static struct dlki_world_type table;
 static int (*real_wait)(struct dlki_world *w, unsigned int sets,
 			struct dlki_event *out, int room, dlk_time until);
 static ssize_t (*real_await)(struct dlki_world *w, int sock, void *out,
 			     size_t size);
+static ssize_t (*real_write)(struct dlki_world *w, int sock, const void *bytes,
+			     size_t len);
 static void (*real_kick)(struct dlki_world *w, enum dlki_set set);
 atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
 static dlk_time (*real_now)(struct dlki_world *w);
 atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up, turns;
+atomic_int write_held_up, is_in_write;
 static _Thread_local int is_parked_thread;
 
 static int counted_wait(struct dlki_world *w, unsigned int sets,
@@ -51,6 +55,21 @@ static ssize_t counted_await(struct dlki_world *w, int sock, void *out,
 	while (await_held_up)
 		nap_ms(1);
 	return real_await(w, sock, out, size);
+}
+
+static ssize_t held_write(struct dlki_world *w, int sock, const void *bytes,
+			  size_t len)
+{
+	ssize_t n;
+
+	if (write_held_up && !is_parked_thread)
+		return -EAGAIN;
+	n = real_write(w, sock, bytes, len);
+	while (write_held_up) {
+		is_in_write = 1;
+		nap_ms(1);
+	}
+	return n;
 }
 
 static void counted_kick(struct dlki_world *w, enum dlki_set set)
@@ -95,6 +114,8 @@ static void setup_led(unsigned int sets)
 	table.wait = counted_wait;
 	real_await = table.await;
 	table.await = counted_await;
+	real_write = table.write;
+	table.write = held_write;
 	real_kick = table.kick;
 	table.kick = counted_kick;
 	real_now = table.now;

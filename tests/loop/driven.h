@@ -15,10 +15,12 @@
 extern struct dlki_engine *engine;
 
 /* Calls of the world.  While `held_up`, wait() for answers does not begin, and
- * while `await_held_up`, await() does not.  `turns`: looks at the clock, a few
- * in each turn. */
+ * while `await_held_up`, await() does not.  While `write_held_up`, the kernel
+ * takes no byte from any thread but a waiter of start(), whose write() does not
+ * end.  `turns`: looks at the clock, a few in each turn. */
 extern atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
 extern atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up;
+extern atomic_int write_held_up, is_in_write;
 extern atomic_int turns;
 
 /* The .init of a case: all sets are led, or those of answers; and the .fini. */
