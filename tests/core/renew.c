@@ -301,3 +301,38 @@ CASE(renewer, is_late_by_the_lease_and_not_by_max_hold)
 	none_late(client, 30000);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
+
+/* Leaves a claim that is to be cleaned up. */
+static void leave_a_cleanup(const char *name)
+{
+	dlock_lock *l = mutex(client, name);
+
+	fake_once(fake, FAKE_ATTEMPT, FAKE_CUT);
+	cr_assert_eq(dlock_acquire(l, 0, &hold), DLOCK_EUNREACHABLE);
+}
+
+/* The renewer is at a clean-up while two renewals fall due, which have not the
+ * same time and so are no batch, and so does another clean-up. */
+CASE(renewer, renews_what_fell_due_before_it_cleans_up)
+{
+	dlock_acquire_options brief = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_hold *h[2];
+
+	clock_leaps(0);
+	given_mutex("fake:?ttl=60s&close=60s&connect=60s");
+	brief.lease_ms = 30000;
+	OK(dlock_acquire_opts(lock, &brief, &h[0]));
+	h[1] = take(mutex(client, "b"));
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1, .overrun = 1);
+	leave_a_cleanup("c");
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	leave_a_cleanup("d");
+	clock_leaps(25000);
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1, .overrun = 1);
+	fake_open_gate(fake);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 2);
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), 2);
+	fake_open_gate(fake);
+	OK(dlock_release(h[0]));
+	OK(dlock_release(h[1]));
+}
