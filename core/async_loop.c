@@ -57,15 +57,12 @@ static int ms_of(dlk_time ns)
 	return ns > 0 ? (int)((ns + DLK_MS - 1) / DLK_MS) : 0;
 }
 
-/* 0 when no callback is due in time, or before the next look at the clock.  The
- * descriptor does not tell of an end that another thread has processed. */
+/* 0 when no callback is due in time, or before the next look at the clock. */
 static int await_due(struct dlock_client *c, int fd, dlk_time until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int n;
 
-	if (atomic_load(&c->asyncs.ended))
-		return 1;
 	do {
 		int ms = until == DLK_FOREVER ? -1 :
 						ms_of(dlki_sleep_ns(until));

@@ -215,18 +215,19 @@ void dlki_process_await(struct dlock_client *c, dlk_time until)
 	pthread_mutex_unlock(&c->mu);
 }
 
+/* The thread still processes: no other may take the end off the descriptor. */
 void dlki_process_rest(struct dlock_client *c, struct dlki_async *last)
 {
-	struct dlki_frame frame;
+	const struct dlki_frame frame = { .client = c, .outer = frames };
 
+	frames = &frame;
 	pthread_mutex_lock(&c->mu);
-	enter(&frame, c);
 	while (call_over(c))
 		continue;
 	pthread_mutex_unlock(&c->mu);
+	if (c->log.due)
+		dlki_log_end(&c->log);
 	if (last)
 		call_back(last);
-	pthread_mutex_lock(&c->mu);
-	leave(&frame, c);
-	pthread_mutex_unlock(&c->mu);
+	frames = frame.outer;
 }

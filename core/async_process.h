@@ -26,8 +26,9 @@ void dlki_process_end_waits(struct dlock_client *client, unsigned int own);
 /* Wait until no thread processes, or until the time. */
 void dlki_process_await(struct dlock_client *client, dlk_time until);
 
-/* Once the client closes and no other thread processes: call the callbacks of
- * all calls that are over, then the callback of `last`, or NULL. */
+/* At the end of the close, by the thread that processes and goes on to: call
+ * the callbacks of all calls that are over, deliver the rest of the log, and
+ * call the callback of `last`, or NULL. */
 void dlki_process_rest(struct dlock_client *client, struct dlki_async *last);
 
 /* Is this thread in a callback of the client, called by the functions above? */

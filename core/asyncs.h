@@ -33,7 +33,7 @@ struct dlki_asyncs {
 	size_t pending;            /* callbacks to come */
 	int processing;            /* a thread is in dlock_process() */
 	unsigned int turn;         /* of the processing there */
-	atomic_int ended;          /* a thread is to finish the close, and no
+	int ended;                 /* a thread is to finish the close, and no
 				    * other thread waits any more */
 	struct dlki_slots slots;   /* by number, until the callback begins */
 	struct dlki_heap next;     /* PARKED, by the time of their next run */

@@ -159,11 +159,7 @@ void dlki_close_finish(struct dlock_client *c)
 
 	if (last)
 		pthread_join(c->closer, NULL);
-	dlki_process_rest(c, NULL);
-	if (c->log.due)
-		dlki_log_end(&c->log);
-	if (last)
-		dlki_process_rest(c, last);
+	dlki_process_rest(c, last);
 	pthread_mutex_lock(&c->mu);
 	c->refs--;
 	dlki_due_destroy(&c->asyncs.due);

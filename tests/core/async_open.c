@@ -171,6 +171,39 @@ CASE(async, a_close_beside_a_callback_is_finished_once)
 	pthread_join(closer, NULL);
 }
 
+static atomic_int told;
+
+static void tells_late(const struct dlock_log_line *line, void *arg)
+{
+	(void)line;
+	(void)arg;
+	told++;
+	EVENTUALLY(may_end);
+}
+
+/* Otherwise the descriptor would tell a later wait nothing. */
+CASE(async, the_end_of_a_close_is_one_threads)
+{
+	dlock_client *c;
+	pthread_t closer;
+	struct waiter w;
+
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.on_log = tells_late;
+	given_client("fake:");
+	c = client;
+	OK(dlock_events_by_process(c));
+	fake_log(fake, "told at the end");
+	closer = client_closes();
+	EVENTUALLY(told);
+	REFUSED(dlock_process(c, 0), DLOCK_EBUSY, "another thread");
+	w.client = c;
+	cr_assert_eq(pthread_create(&w.thread, NULL, waits_for_ever, &w), 0);
+	cr_assert_eq(count_of(&w, 1, DLOCK_ECANCELED), 1);
+	may_end = 1;
+	pthread_join(closer, NULL);
+}
+
 /* ---- Opening ------------------------------------------------------------- */
 
 static dlock_client *opens(struct outcome *o, const char *uri)
