@@ -230,4 +230,8 @@ void dlki_process_rest(struct dlock_client *c, struct dlki_async *last)
 	if (last)
 		call_back(last);
 	frames = frame.outer;
+	pthread_mutex_lock(&c->mu);
+	c->close_is = DLKI_CLOSE_OVER;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->mu);
 }

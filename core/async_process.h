@@ -28,7 +28,7 @@ void dlki_process_await(struct dlock_client *client, dlk_time until);
 
 /* At the end of the close, by the thread that processes and goes on to: call
  * the callbacks of all calls that are over, deliver the rest of the log, and
- * call the callback of `last`, or NULL. */
+ * call the callback of `last`, or NULL.  Then the client is OVER. */
 void dlki_process_rest(struct dlock_client *client, struct dlki_async *last);
 
 /* Is this thread in a callback of the client, called by the functions above? */

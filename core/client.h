@@ -20,8 +20,14 @@
 #include "core/base/process.h"
 #include "core/base/slots.h"
 
-/* Once the client ENDS, the store is gone and callbacks are left. */
-enum dlki_close_state { DLKI_CLOSE_NONE, DLKI_CLOSE_BEGUN, DLKI_CLOSE_ENDS };
+/* Once the client ENDS, the store is gone and callbacks are left.  OVER: so are
+ * the callbacks, and only a second dlock_close() is left. */
+enum dlki_close_state {
+	DLKI_CLOSE_NONE,
+	DLKI_CLOSE_BEGUN,
+	DLKI_CLOSE_ENDS,
+	DLKI_CLOSE_OVER
+};
 
 struct dlock_client {
 	/* Constant once opened. */

@@ -166,12 +166,26 @@ void dlki_close_finish(struct dlock_client *c)
 	dlki_client_unlock(c);
 }
 
+/* With mu held, which is released: another thread finishes the close. */
+static void await_end(struct dlock_client *c)
+{
+	c->refs++;
+	while (c->close_is != DLKI_CLOSE_OVER)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+	c->refs--;
+	dlki_client_unlock(c);
+}
+
 /* A client that dlock_close_start() closes is waited for. */
 static void close_client(struct dlock_client *c)
 {
 	int begun;
 
 	pthread_mutex_lock(&c->mu);
+	if (c->asyncs.ended) {
+		await_end(c);
+		return;
+	}
 	c->asyncs.ended = 1; /* no other thread finishes the close */
 	begun = c->close_is != DLKI_CLOSE_NONE;
 	if (!begun)

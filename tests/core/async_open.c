@@ -171,6 +171,43 @@ CASE(async, a_close_beside_a_callback_is_finished_once)
 	pthread_join(closer, NULL);
 }
 
+static void ends_late(const struct dlock_result *r, void *arg)
+{
+	(void)arg;
+	OK(r->code);
+	is_inside = 1;
+	EVENTUALLY(may_end);
+}
+
+static uint64_t refs(dlock_client *c)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&c->mu);
+	n = c->refs;
+	pthread_mutex_unlock(&c->mu);
+	return n;
+}
+
+/* Another thread has the end already. */
+CASE(async, a_close_beside_the_end_of_another_waits_for_that)
+{
+	dlock_client *c;
+	pthread_t closer;
+	struct waiter w;
+
+	given_client("fake:");
+	c = client;
+	waiters_start(&w, 1);
+	OK(dlock_close_start(c, ends_late, NULL));
+	EVENTUALLY(is_inside);
+	closer = client_closes();
+	EVENTUALLY(refs(c) == 2);
+	may_end = 1;
+	pthread_join(closer, NULL);
+	cr_assert_eq(count_of(&w, 1, DLOCK_OK), 1);
+}
+
 static atomic_int told;
 
 static void tells_late(const struct dlock_log_line *line, void *arg)
