@@ -91,7 +91,7 @@ static void *closer_main(void *arg)
 	struct dlock_client *c = arg;
 
 	pthread_mutex_lock(&c->mu);
-	while (c->asyncs.processing)
+	while (!c->closing)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 	pthread_mutex_unlock(&c->mu);
 	dlki_close_run(c);

@@ -135,6 +135,8 @@ static void leave(const struct dlki_frame *frame, struct dlock_client *c)
 {
 	frames = frame->outer;
 	c->asyncs.processing = 0;
+	if (c->close_is == DLKI_CLOSE_BEGUN)
+		c->closing = 1;
 	pthread_cond_broadcast(&c->changed);
 }
 

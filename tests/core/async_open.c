@@ -208,6 +208,31 @@ CASE(async, a_close_beside_the_end_of_another_waits_for_that)
 	cr_assert_eq(count_of(&w, 1, DLOCK_OK), 1);
 }
 
+static void closes_itself(const struct dlock_result *r, void *o)
+{
+	OK(dlock_close_start(r->client, outcome_note, o));
+	OK(dlock_release(r->hold));
+}
+
+/* However busy the program is with callbacks, dlock-close gets on. */
+CASE(async, a_close_begun_in_a_callback_begins_when_the_processing_ends)
+{
+	static struct outcome o;
+	dlock_client *c;
+
+	given_unbound("fake:");
+	c = client;
+	OK(dlock_acquire_start(lock, 0, closes_itself, &o, NULL));
+	EVENTUALLY(dlock_due_ms(c) == 0);
+	cr_assert_geq(dlock_process(c, 1), 0);
+	REFUSED(dlock_acquire_start(lock, 0, outcome_note, NULL, NULL),
+		DLOCK_ECANCELED, "closed");
+	not_at_end(c);
+	while (o.calls == 0)
+		OK(dlock_wait(c, patience_ms()));
+	OK(o.rc);
+}
+
 static atomic_int told;
 
 static void tells_late(const struct dlock_log_line *line, void *arg)
