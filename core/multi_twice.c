@@ -27,7 +27,8 @@ static int is_claim(const struct dlock_participant *p,
 		    const struct dlki_claim *claim)
 {
 	return p->token == claim->token && p->label &&
-	       strncmp(p->label, claim->client->label, strlen(p->label)) == 0;
+	       strncmp(p->label, claim->ticket->request.label,
+		       strlen(p->label)) == 0;
 }
 
 static void note_holder(const struct dlock_participant *p, void *arg)

@@ -115,6 +115,18 @@ CASE(multi, of_one_lock_by_two_spellings_is_refused)
 	cr_assert_eq(fake_held(one), 0);
 }
 
+CASE(multi, of_one_lock_by_two_spellings_is_refused_under_any_label)
+{
+	dlock_client *c = closed_at_end(open_store("fakeall://one", NULL));
+	dlock_lock *twice = multi((dlock_lock *[]){ x, mutex(c, "x") }, 2);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = 10000;
+	o.label = "nightly";
+	REFUSED(dlock_acquire_opts(twice, &o, &hold), DLOCK_EINVAL,
+		"lock 'x' is a member twice");
+}
+
 CASE(multi, of_two_stores_that_grant_one_token)
 {
 	dlock_client *c = closed_at_end(open_store("fake://two", NULL));
