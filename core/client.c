@@ -199,10 +199,12 @@ static int connect_store(struct dlock_client *c, struct dlk_error *err)
 			dlki_threads_stop(c);
 		}
 	}
-	if (rc != 0)
+	if (rc != 0) {
+		dlki_pump_stop(c);
 		DLKI_STORE(c, c->backend->close(c->session,
 						dlki_after_ms(dlk_now(),
 							      c->close_ms)));
+	}
 	return rc;
 }
 
