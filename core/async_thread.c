@@ -133,7 +133,7 @@ static void *async_main(void *arg)
 	struct dlki_asyncs *all = &c->asyncs;
 
 	pthread_mutex_lock(&c->mu);
-	while (!all->stop) {
+	for (;;) {
 		struct dlki_async *r;
 		dlk_time until;
 
@@ -147,6 +147,9 @@ static void *async_main(void *arg)
 			run(r);
 			continue;
 		}
+		/* The end of an overdue call may have been the last. */
+		if (all->stop)
+			break;
 		all->idle = 1;
 		dlk_cond_wait(&all->ready, &c->mu, until);
 		all->idle = 0;
