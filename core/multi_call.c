@@ -58,24 +58,25 @@ static void end_acquire(struct dlki_multi_call *call, int rc,
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* With mu held.  DLKI_SLEEPS: the async thread has the call, from `at` on. */
+/* With mu held.  DLKI_SLEEPS: the async thread has the call, from `at` on.  A
+ * cancel that is not seen here finds the step. */
 static int enter_step(struct dlki_multi_call *call, dlk_time at,
 		      dlock_hold **hold, struct dlk_error *err)
 {
 	struct dlki_async *r = &call->step;
 	int rc = dlki_async_reserve(r->client, err);
 
-	if (rc == 0) /* a later cancel finds the step */
+	atomic_store(&call->at, r->client);
+	if (rc == 0)
 		rc = dlki_multi_cancelled(&r->wait, err);
 	if (rc == 0)
 		rc = dlki_acquire_begin(&r->acquire, hold, err);
-	if (rc != 0)
-		return rc;
-	if (!r->acquire.claim) {
+	if (rc == 0 && !r->acquire.claim)
 		(*hold)->claim->undelivered = DLKI_TO_HAND_OUT;
-		return 0;
+	if (!r->acquire.claim) {
+		atomic_store(&call->at, NULL);
+		return rc;
 	}
-	atomic_store(&call->at, r->client);
 	dlki_async_enter(r);
 	dlki_overdue_begin(r);
 	if (at > r->wait.begun)

@@ -264,6 +264,71 @@ CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 	OK(dlock_release(granted(&stuck)));
 }
 
+/* ---- A cancel beside the begin of a step --------------------------------- */
+
+static struct {
+	pthread_t asker, canceller;
+	dlock_op op;
+	atomic_int is_due, is_over;
+} cancel;
+
+static dlk_time (*real_clock)(void);
+
+static void *cancels(void *arg)
+{
+	OK(dlock_cancel_op(a, cancel.op));
+	cancel.is_over = 1;
+	return arg;
+}
+
+static int is_locked(pthread_mutex_t *mu)
+{
+	if (pthread_mutex_trylock(mu) != 0)
+		return 1;
+	pthread_mutex_unlock(mu);
+	return 0;
+}
+
+/* The client of the step looks whether a kept claim is of use, which has too
+ * little time: the call has looked for a cancel before.  The cancel ends here,
+ * or waits for the mutex. */
+static dlk_time cancelling_clock(void)
+{
+	if (!cancel.is_due || cancel.op == 0 ||
+	    !pthread_equal(pthread_self(), cancel.asker) || !is_locked(&b->mu))
+		return real_clock();
+	cancel.is_due = 0;
+	cr_assert_eq(pthread_create(&cancel.canceller, NULL, cancels, NULL), 0);
+	for (int i = 0; i < 20 && !cancel.is_over; i++)
+		nap_ms(1);
+	return real_clock() + 50000 * DLK_MS;
+}
+
+CASE(multi_async, hears_a_cancel_beside_the_begin_of_a_step)
+{
+	static struct outcome o, stuck;
+	dlock_lock *kept;
+
+	real_clock = dlki_clock;
+	dlki_clock = cancelling_clock;
+	a = looped("fakewant://one?" BRIEF);
+	b = looped("fakewant://two?keep=30s&" BRIEF);
+	kept = unbound(b, "a");
+	OK(dlock_release(take(kept)));
+	cr_assert_eq(stats(b).kept, 1);
+	stick(fake_store("two"), b, &stuck, FAKE_WORK);
+	all = multi((dlock_lock *[]){ unbound(a, "m"), kept }, 2);
+	cancel.asker = pthread_self();
+	cancel.is_due = 1;
+	OK(dlock_acquire_start(all, -1, outcome_note, &o, &cancel.op));
+	cr_assert_not(cancel.is_due);
+	over(&o, DLOCK_ECANCELED, "cancelled");
+	cr_assert(outcome_pending(&stuck));
+	pthread_join(cancel.canceller, NULL);
+	fake_open_gate(fake_store("two"));
+	OK(dlock_release(granted(&stuck)));
+}
+
 /* ---- Callbacks ----------------------------------------------------------- */
 
 /* Members of both clients are lost before the callback. */
