@@ -100,8 +100,7 @@ int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
 		rc = dlki_session_secure(&s->engine, &options, err);
 	if (rc != 0)
 		return rc;
-	return dlki_session_begin(&s->engine, &options, DLKI_BIT(DLKI_ANSWERS),
-				  err);
+	return dlki_session_begin(&s->engine, &options, err);
 }
 
 int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,

@@ -134,6 +134,6 @@ void dlki_redis_pump(struct dlk_session *base)
 	const struct dlki_session *s = &dlki_redis_session(base)->loop;
 
 	dlki_session_lock(s);
-	dlki_drive_pump(s->engine, DLKI_NEWS);
+	dlki_drive_pump(s->engine);
 	dlki_session_unlock(s);
 }

@@ -51,8 +51,7 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 	if (dlki_redis_uri_is_tls(base->uri))
 		rc = dlki_session_secure(&s->loop, &options, err);
 	if (rc == 0)
-		rc = dlki_session_open(&s->loop, &options,
-				       DLKI_BIT(DLKI_ANSWERS), deadline, err);
+		rc = dlki_session_open(&s->loop, &options, deadline, err);
 	if (rc != 0)
 		redis_close(base, deadline);
 	return rc;

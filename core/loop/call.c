@@ -173,7 +173,7 @@ void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
 	call->session = s;
 	call->deadline = deadline;
 	LIST_INSERT_HEAD(&s->calls, call, in_calls);
-	dlki_waiter_init(&call->waiter, DLKI_ANSWERS);
+	dlki_waiter_init(&call->waiter);
 }
 
 void dlki_opcall_end(struct dlki_opcall *call)

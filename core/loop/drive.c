@@ -4,6 +4,7 @@
 #include <dlock/backend.h>
 #include <stdlib.h>
 
+#include "core/base/container.h"
 #include "core/base/due.h"
 #include "core/base/error.h"
 #include "core/base/patience.h"
@@ -16,23 +17,18 @@
 /* How often dlock-loop looks while callers come and go. */
 #define LOOK_NS (10 * DLK_MS)
 
-/* dlock-loop's waits: for a set, and in ANSWERS for the next look. */
-struct attended {
-	struct dlki_source source;
-	struct dlki_engine *engine;
-};
-
 /* All under the engine's mutex. */
 struct dlki_drive {
-	struct attended of[DLKI_SETS];
-	struct dlki_waiter self; /* dlock-loop, as a leader; of both sets */
-	struct dlki_waiter *leader[DLKI_SETS]; /* or NULL */
+	struct dlki_source source; /* dlock-loop's wait for the next look, and
+				    * for ANSWERS */
+	struct dlki_engine *engine;
+	struct dlki_waiter self;    /* dlock-loop, as a leader */
+	struct dlki_waiter *leader; /* or NULL */
 	struct dlki_waiters waiters;
-	unsigned int pumped;   /* sets not led by dlock-loop */
-	unsigned int attended; /* sets polled by dlock-loop */
-	int left[DLKI_SETS];   /* a waiter has led since dlock-loop's last look,
-			      * and no successor was there */
-	dlk_time look_at;      /* when dlock-loop looks next */
+	int attended;     /* dlock-loop polls ANSWERS */
+	int left;         /* a waiter has led since dlock-loop's last
+				    * look, and no successor was there */
+	dlk_time look_at; /* when dlock-loop looks next */
 };
 
 static dlk_time now(const struct dlki_engine *e)
@@ -51,8 +47,8 @@ static void signal_due(struct dlki_engine *e, uint64_t conds)
 static void rouse(struct dlki_engine *e, struct dlki_waiter *w)
 {
 	dlki_waiters_wake(e, w);
-	if (e->drive->leader[w->set] == w && e->in_wait[w->set])
-		e->world->type->kick(e->world, w->set);
+	if (e->drive->leader == w && e->in_wait[DLKI_ANSWERS])
+		e->world->type->kick(e->world, DLKI_ANSWERS);
 }
 
 void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
@@ -63,15 +59,13 @@ void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
 
 void dlki_drive_rouse(struct dlki_engine *e)
 {
+	struct dlki_waiter *w;
+
 	if (dlki_lock(e) != 0)
 		return;
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		struct dlki_waiter *w;
-
-		TAILQ_FOREACH(w, &e->drive->waiters.of[set], in_set) {
-			if (dlki_patience_cancelled(w->patience))
-				rouse(e, w);
-		}
+	TAILQ_FOREACH(w, &e->drive->waiters.all, in_all) {
+		if (dlki_patience_cancelled(w->patience))
+			rouse(e, w);
 	}
 	dlki_unlock(e);
 }
@@ -79,32 +73,30 @@ void dlki_drive_rouse(struct dlki_engine *e)
 /* ---- The role ------------------------------------------------------------ */
 
 /* dlock-loop polls the set while no other thread leads. */
-static void attend(struct dlki_drive *d, enum dlki_set set, int on)
+static void attend(struct dlki_drive *d, int on)
 {
-	unsigned int bit = DLKI_BIT(set);
-
-	if (!(d->attended & bit) == !on)
+	if (d->attended == on)
 		return;
-	d->attended ^= bit;
-	dlki_source_listen(&d->of[set].source, on);
+	d->attended = on;
+	dlki_source_listen(&d->source, on);
 }
 
 static void begin_to_lead(struct dlki_drive *d, struct dlki_waiter *w)
 {
-	d->leader[w->set] = w;
-	attend(d, w->set, 0);
+	d->leader = w;
+	attend(d, 0);
 }
 
-/* The leader of the set leaves.  A done waiter is about to leave itself, and
- * cannot succeed. */
-static void hand_over(struct dlki_engine *e, enum dlki_set set)
+/* The leader leaves.  A done waiter is about to leave itself, and cannot
+ * succeed. */
+static void hand_over(struct dlki_engine *e)
 {
 	struct dlki_drive *d = e->drive;
-	struct dlki_waiter *w = TAILQ_FIRST(&d->waiters.of[set]);
+	struct dlki_waiter *w = TAILQ_FIRST(&d->waiters.all);
 
 	while (w && w->done)
-		w = TAILQ_NEXT(w, in_set);
-	d->leader[set] = NULL;
+		w = TAILQ_NEXT(w, in_all);
+	d->leader = NULL;
 	if (!w)
 		return;
 	begin_to_lead(d, w);
@@ -118,23 +110,23 @@ static void nudge(struct dlki_engine *e, dlk_time at)
 	struct dlki_drive *d = e->drive;
 
 	if (at <= e->now)
-		d->left[DLKI_ANSWERS] = d->left[DLKI_NEWS] = 0;
+		d->left = 0;
 	if (d->look_at <= at)
 		return;
 	d->look_at = at;
-	dlki_source_at(&d->of[DLKI_ANSWERS].source, at);
+	dlki_source_at(&d->source, at);
 }
 
 static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 {
 	struct dlki_drive *d = e->drive;
 
-	TAILQ_REMOVE(&d->waiters.of[w->set], w, in_set);
-	if (d->leader[w->set] != w)
+	TAILQ_REMOVE(&d->waiters.all, w, in_all);
+	if (d->leader != w)
 		return;
-	hand_over(e, w->set);
-	if (!d->leader[w->set]) {
-		d->left[w->set] = 1;
+	hand_over(e);
+	if (!d->leader) {
+		d->left = 1;
 		nudge(e, e->now + LOOK_NS);
 	}
 }
@@ -153,12 +145,12 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 	dlk_time until = deadline_of(w, deadline);
 	dlk_time at = e->now; /* of the push */
 
-	TAILQ_INSERT_TAIL(&d->waiters.of[w->set], w, in_set);
+	TAILQ_INSERT_TAIL(&d->waiters.all, w, in_all);
 	while (!w->done && at < until) {
-		if (!d->leader[w->set])
+		if (!d->leader)
 			begin_to_lead(d, w);
-		if (d->leader[w->set] == w) {
-			dlki_turn_for_answer(e, w->set, until);
+		if (d->leader == w) {
+			dlki_turn_for_answer(e, until);
 			at = e->now;
 		} else {
 			dlki_waiters_sleep(e, &d->waiters, w, until);
@@ -192,7 +184,7 @@ void dlki_drive_sleep(struct dlki_engine *e, dlk_time until)
 {
 	struct dlki_waiter w;
 
-	dlki_waiter_init(&w, DLKI_ANSWERS);
+	dlki_waiter_init(&w);
 	w.idle = 1;
 	(void)dlki_drive(e, &w, until);
 }
@@ -202,143 +194,104 @@ void dlki_drive_start(struct dlki_engine *e)
 	struct dlki_drive *d = e->drive;
 
 	dlki_push(e);
-	if (d->leader[DLKI_ANSWERS])
+	if (d->leader)
 		return;
-	d->left[DLKI_ANSWERS] = 0;
-	attend(d, DLKI_ANSWERS, 1);
+	d->left = 0;
+	attend(d, 1);
 }
 
 /* Work left over by a turn makes the set's descriptor readable again.  The push
  * tells another thread when the next alarm is due: this thread does not wait
  * for it. */
-static void turn_and_go(struct dlki_engine *e, unsigned int sets)
+static void turn_and_go(struct dlki_engine *e, enum dlki_set set)
 {
-	dlki_turn(e, sets, 0);
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if ((sets & DLKI_BIT(set)) &&
-		    dlki_links_have_work(e, DLKI_BIT(set)))
-			e->world->type->kick(e->world, (enum dlki_set)set);
-	}
+	dlki_turn(e, DLKI_BIT(set), 0);
+	if (dlki_links_have_work(e, DLKI_BIT(set)))
+		e->world->type->kick(e->world, set);
 	dlki_push(e);
 }
 
-void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set)
+void dlki_drive_pump(struct dlki_engine *e)
 {
-	turn_and_go(e, DLKI_BIT(set));
+	turn_and_go(e, DLKI_NEWS);
 }
 
 /* ---- dlock-loop ---------------------------------------------------------- */
 
-/* Sets to lead: without a leader now, nor since the last look.  When a waiter
- * has just led, dlock-loop looks again soon. */
-static unsigned int look(struct dlki_engine *e)
+static void lead(struct dlki_engine *e)
 {
 	struct dlki_drive *d = e->drive;
-	unsigned int sets = 0;
 
-	d->look_at = DLK_FOREVER;
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (d->leader[set] || (d->pumped & DLKI_BIT(set)))
-			continue;
-		if (d->left[set])
-			nudge(e, now(e) + LOOK_NS);
-		else
-			sets |= DLKI_BIT(set);
-		d->left[set] = 0;
-	}
-	return sets;
+	d->leader = &d->self;
+	attend(d, 1);
+	turn_and_go(e, DLKI_ANSWERS);
+	hand_over(e);
 }
 
-static void lead(struct dlki_engine *e, unsigned int sets)
+/* A waiter leads, or has just led: dlock-loop looks again soon.  Alarms ring
+ * meanwhile, but for work that is left to a leader in the midst of a turn. */
+static void stand_by(struct dlki_engine *e)
 {
 	struct dlki_drive *d = e->drive;
 
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (!(sets & DLKI_BIT(set)))
-			continue;
-		d->leader[set] = &d->self;
-		attend(d, (enum dlki_set)set, 1);
+	if (!d->leader) {
+		nudge(e, now(e) + LOOK_NS);
+		d->left = 0;
 	}
-	turn_and_go(e, sets);
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (sets & DLKI_BIT(set))
-			hand_over(e, (enum dlki_set)set);
-	}
-}
-
-/* A leader in the midst of a turn does what is left to do now. */
-static void leave_to_leaders(struct dlki_engine *e)
-{
-	struct dlki_drive *d = e->drive;
-
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (!d->leader[set] && !(d->pumped & DLKI_BIT(set)))
-			return;
-	}
-	if (d->look_at > e->now)
+	dlki_push(e);
+	if (!d->leader || d->look_at > e->now)
 		return;
 	d->look_at = DLK_FOREVER;
 	nudge(e, e->now + LOOK_NS);
 }
 
-/* Alarms ring also while every set has a leader, or had just now. */
 static void ready(struct dlki_source *source)
 {
-	struct dlki_engine *e = ((struct attended *)source)->engine;
-	unsigned int sets;
+	struct dlki_drive *d = DLKI_CONTAINER_OF(source, struct dlki_drive,
+						 source);
+	struct dlki_engine *e = d->engine;
 
 	pthread_mutex_lock(&e->mu);
-	sets = look(e);
-	if (sets) {
-		lead(e, sets);
-	} else {
-		dlki_push(e);
-		leave_to_leaders(e);
-	}
+	d->look_at = DLK_FOREVER;
+	if (d->leader || d->left)
+		stand_by(e);
+	else
+		lead(e);
 	dlki_unlock(e);
 }
 
 static void free_drive(struct dlki_drive *d)
 {
-	for (unsigned int set = 0; set < DLKI_SETS; set++)
-		dlki_source_leave(&d->of[set].source);
+	dlki_source_leave(&d->source);
 	dlki_waiters_destroy(&d->waiters);
 	free(d);
 }
 
 /* 0, or an errno value. */
-static int join(struct dlki_engine *e, struct dlki_drive *d, unsigned int sets)
+static int join(struct dlki_engine *e, struct dlki_drive *d)
 {
-	int rc = 0;
+	int rc;
 
-	for (unsigned int set = 0; set < DLKI_SETS && rc == 0; set++) {
-		struct attended *of = &d->of[set];
-
-		of->source.ready = ready;
-		of->engine = e;
-		if (sets & DLKI_BIT(set))
-			rc = dlki_source_join(&of->source);
-		if (rc == 0)
-			rc = dlki_source_set_fd(
-				&of->source,
-				dlki_real_fd(e->world, (enum dlki_set)set));
-	}
+	d->source.ready = ready;
+	d->engine = e;
+	rc = dlki_source_join(&d->source);
+	if (rc == 0)
+		rc = dlki_source_set_fd(&d->source,
+					dlki_real_fd(e->world, DLKI_ANSWERS));
 	return rc;
 }
 
-int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
-		     struct dlk_error *err)
+int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err)
 {
 	struct dlki_drive *d = calloc(1, sizeof(*d));
 	int rc;
 
 	if (!d)
 		return dlki_nomem(err);
-	dlki_waiter_init(&d->self, DLKI_ANSWERS);
+	dlki_waiter_init(&d->self);
 	dlki_waiters_init(&d->waiters);
-	d->pumped = DLKI_ALL_SETS & ~sets;
 	d->look_at = DLK_FOREVER;
-	rc = join(e, d, sets);
+	rc = join(e, d);
 	if (rc != 0) {
 		free_drive(d);
 		return dlki_system(err, rc, "starting a thread");
@@ -361,8 +314,7 @@ void dlki_drive_end(struct dlki_engine *e)
 		return;
 	d = e->drive;
 	dlki_unlock(e);
-	for (unsigned int set = 0; set < DLKI_SETS; set++)
-		dlki_source_leave(&d->of[set].source);
+	dlki_source_leave(&d->source);
 	pthread_mutex_lock(&e->mu);
 	e->drive = NULL;
 	e->nudge = NULL;

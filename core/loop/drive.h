@@ -2,24 +2,22 @@
 /*
  * Driving: which thread runs the loop.
  *
- * A thread waiting for an op runs turns itself, so the answer wakes the thread
- * straight from the kernel.  At most one thread at a time leads a set; other
- * waiters of the set follow: they sleep on a condition of their own.  A leader,
- * done or late, names the oldest follower as successor before dlki_drive()
- * returns, so no callback of a program delays the others.
- * Waiters for an answer lead and follow in ANSWERS, parked waiters in NEWS.
+ * A thread waiting for an op runs turns in ANSWERS itself, so the answer wakes
+ * the thread straight from the kernel.  At most one thread at a time leads;
+ * other waiters follow: they sleep on a condition of their own.  A leader, done
+ * or late, names the oldest follower as successor before dlki_drive() returns,
+ * so no callback of a program delays the others.
  *
- * The process's thread, "dlock-loop" (base/source.h), leads sets without a
+ * The process's thread, "dlock-loop" (base/source.h), leads while there is no
  * waiter.  A leaving leader does not wake the thread: while callers come and
  * go, dlock-loop looks every 10 ms, and takes over when no waiter has led
- * since.  dlock-loop does not wait in a set, but polls the set's descriptor
+ * since.  dlock-loop does not wait in the set, but polls the set's descriptor
  * with the descriptors of all other engines; the next leading waiter switches
  * the descriptor off there.  An answer without a waiter may thus lie for 10 ms,
  * unless dlki_drive_start() told.
  *
- * A set may be pumped instead: a thread polls the set's descriptor, and calls
- * dlki_drive_pump() when it is readable.  No waiter is in that set, and
- * dlock-loop does not lead it.
+ * NEWS is pumped: a thread polls the set's descriptor, and calls
+ * dlki_drive_pump() when it is readable.
  *
  * A follower at the deadline rings due alarms itself: a stopped leader delays
  * no time-out.
@@ -46,26 +44,23 @@
 
 /* On the stack of the waiting thread. */
 struct dlki_waiter {
-	enum dlki_set set;
 	int done;                         /* by dlki_waiter_done() */
 	int idle;                         /* awaits no answer */
 	const struct dlki_patience *patience; /* of the waiting thread */
 	int asleep;                       /* on this condition of the drive */
 	unsigned int cond;
-	TAILQ_ENTRY(dlki_waiter) in_set;  /* the oldest first */
+	TAILQ_ENTRY(dlki_waiter) in_all;  /* the oldest first */
 };
 
-/* Have dlock-loop lead these sets when no waiter does: all sets without a pump.
- * 0, or see err. */
-int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
-		     struct dlk_error *err);
+/* Have dlock-loop lead when no waiter does.  0, or see err. */
+int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err);
 
 /* dlock-loop leads no more.  No waiter is left.  Before dlki_engine_free(). */
 void dlki_drive_end(struct dlki_engine *e);
 
 /* ---- With mu held -------------------------------------------------------- */
 
-void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set);
+void dlki_waiter_init(struct dlki_waiter *w);
 
 /* The waiter's wait is over: called by done(), by news, or by a
  * cancelling thread.  From any thread. */
@@ -85,9 +80,9 @@ void dlki_drive_sleep(struct dlki_engine *e, dlk_time until);
 /* Push, and have a thread lead at once: for ops without a waiter. */
 void dlki_drive_start(struct dlki_engine *e);
 
-/* Run a turn of a pumped set, without waiting.  Work left over by the turn
- * makes the set's descriptor readable again.  One thread at a time. */
-void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set);
+/* Run a turn of NEWS, without waiting.  Work left over by the turn makes the
+ * set's descriptor readable again.  One thread at a time. */
+void dlki_drive_pump(struct dlki_engine *e);
 
 /* ---- Without mu ---------------------------------------------------------- */
 

@@ -136,11 +136,12 @@ static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 
 /* Is the next wait in a set only for an answer of this link?  Then no alarm is
  * due while await() may take, and no thread must be woken. */
-static int awaits_answer(const struct dlki_engine *e, enum dlki_set set,
-			 const struct dlki_link *l, dlk_time until)
+static int awaits_answer(const struct dlki_engine *e, const struct dlki_link *l,
+			 dlk_time until)
 {
 	return l && e->due == 0 &&
-	       wait_until(e, DLKI_BIT(set), until) - e->now >= DLKI_AWAIT_NS;
+	       wait_until(e, DLKI_BIT(DLKI_ANSWERS), until) - e->now >=
+		       DLKI_AWAIT_NS;
 }
 
 /* ---- The entries --------------------------------------------------------- */
@@ -187,18 +188,17 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 
 /* In await() the thread does not count as waiting: alarms are left to others,
  * and no kick is sent. */
-void dlki_turn_for_answer(struct dlki_engine *e, enum dlki_set set,
-			  dlk_time until)
+void dlki_turn_for_answer(struct dlki_engine *e, dlk_time until)
 {
-	struct dlki_link *l = dlki_links_lone(e, set);
+	struct dlki_link *l = dlki_links_lone(e);
 	size_t n;
 
-	if (!awaits_answer(e, set, l, until)) {
-		dlki_turn(e, DLKI_BIT(set), until);
+	if (!awaits_answer(e, l, until)) {
+		dlki_turn(e, DLKI_BIT(DLKI_ANSWERS), until);
 		return;
 	}
 	n = dlki_links_await(l);
 	begin(e);
 	dlki_links_awaited(l, n);
-	end_turn(e, DLKI_BIT(set));
+	end_turn(e, DLKI_BIT(DLKI_ANSWERS));
 }

@@ -55,7 +55,7 @@ int dlki_session_secure(struct dlki_session *s,
 /* ---- Open and close ------------------------------------------------------ */
 
 static int start(struct dlki_session *s, struct dlki_engine_options *options,
-		 unsigned int sets, struct dlk_error *err)
+		 struct dlk_error *err)
 {
 	const struct dlk_uri *uri = s->base->uri;
 	int rc;
@@ -71,7 +71,7 @@ static int start(struct dlki_session *s, struct dlki_engine_options *options,
 	s->engine = dlki_engine_new(options, err);
 	if (!s->engine)
 		return err->code;
-	rc = dlki_drive_begin(s->engine, sets, err);
+	rc = dlki_drive_begin(s->engine, err);
 	if (rc == 0)
 		return 0;
 	dlki_engine_free(s->engine);
@@ -86,15 +86,15 @@ static void rouse(struct dlki_rouser *r)
 }
 
 int dlki_session_begin(struct dlki_session *s,
-		       struct dlki_engine_options *options, unsigned int sets,
+		       struct dlki_engine_options *options,
 		       struct dlk_error *err)
 {
 	int rc;
 
-	dlki_waiter_init(&s->greeting, DLKI_ANSWERS);
+	dlki_waiter_init(&s->greeting);
 	s->opening = 1;
 	s->rouser = (struct dlki_rouser){ .rouse = rouse };
-	rc = start(s, options, sets, err);
+	rc = start(s, options, err);
 	if (rc == 0)
 		dlki_rouser_join(&s->rouser);
 	else
@@ -128,10 +128,10 @@ int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
 }
 
 int dlki_session_open(struct dlki_session *s,
-		      struct dlki_engine_options *options, unsigned int sets,
-		      dlk_time deadline, struct dlk_error *err)
+		      struct dlki_engine_options *options, dlk_time deadline,
+		      struct dlk_error *err)
 {
-	int rc = dlki_session_begin(s, options, sets, err);
+	int rc = dlki_session_begin(s, options, err);
 
 	if (rc != 0)
 		return rc;

@@ -46,12 +46,11 @@ int dlki_session_secure(struct dlki_session *s,
 			struct dlk_error *err);
 
 /*
- * Make an engine with these options, which begins to connect.  `sets`: the sets
- * led by dlock-loop.  Sets the options' world, URI, label and times.  0, or see
- * err: then all is freed.
+ * Make an engine with these options, which begins to connect.  Sets the
+ * options' world, URI, label and times.  0, or see err: then all is freed.
  */
 int dlki_session_begin(struct dlki_session *s,
-		       struct dlki_engine_options *options, unsigned int sets,
+		       struct dlki_engine_options *options,
 		       struct dlk_error *err);
 
 /* Have dlock-loop connect, while this thread does other work. */
@@ -64,8 +63,8 @@ int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
 
 /* Begin, and wait; a failure frees all. */
 int dlki_session_open(struct dlki_session *s,
-		      struct dlki_engine_options *options, unsigned int sets,
-		      dlk_time deadline, struct dlk_error *err);
+		      struct dlki_engine_options *options, dlk_time deadline,
+		      struct dlk_error *err);
 
 /* Free all; a closed session stays closed. */
 void dlki_session_close(struct dlki_session *s);

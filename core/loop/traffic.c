@@ -97,15 +97,14 @@ static void hand_over(struct dlki_link *l, const char *in, size_t n)
 	take_in(l, in, n);
 }
 
-struct dlki_link *dlki_links_lone(const struct dlki_engine *e,
-				  enum dlki_set set)
+struct dlki_link *dlki_links_lone(const struct dlki_engine *e)
 {
 	struct dlki_link *lone = NULL;
 
 	for (size_t i = 0; i < e->n_links; i++) {
 		struct dlki_link *l = e->links[i];
 
-		if (l->set != set || l->state == DLKI_LINK_DOWN)
+		if (l->set != DLKI_ANSWERS || l->state == DLKI_LINK_DOWN)
 			continue;
 		if (lone)
 			return NULL;

@@ -19,10 +19,9 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets);
  * is read while another thread reads or writes. */
 void dlki_links_look(struct dlki_engine *e);
 
-/* Return the link of the set if the set has no other wait, and
+/* Return the link of ANSWERS if the set has no other wait, and
  * dlki_link_can_await(); or NULL. */
-struct dlki_link *dlki_links_lone(const struct dlki_engine *e,
-				  enum dlki_set set);
+struct dlki_link *dlki_links_lone(const struct dlki_engine *e);
 
 /* Wait for bytes of the link, and hand them over.  mu is released meanwhile. */
 size_t dlki_links_await(struct dlki_link *l);

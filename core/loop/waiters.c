@@ -3,16 +3,15 @@
 
 #include <dlock/backend.h>
 
-void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set)
+void dlki_waiter_init(struct dlki_waiter *w)
 {
-	*w = (struct dlki_waiter){ .set = set };
+	*w = (struct dlki_waiter){ .done = 0 };
 }
 
 void dlki_waiters_init(struct dlki_waiters *all)
 {
 	*all = (struct dlki_waiters){ .shared = 0 };
-	for (int set = 0; set < DLKI_SETS; set++)
-		TAILQ_INIT(&all->of[set]);
+	TAILQ_INIT(&all->all);
 	for (int i = 0; i < DLKI_CONDS; i++)
 		dlk_cond_init(&all->conds[i]);
 }

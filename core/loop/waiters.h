@@ -15,7 +15,7 @@
 enum { DLKI_CONDS = 64 };
 
 struct dlki_waiters {
-	TAILQ_HEAD(, dlki_waiter) of[DLKI_SETS];
+	TAILQ_HEAD(, dlki_waiter) all;
 	pthread_cond_t conds[DLKI_CONDS];
 	unsigned int asleep[DLKI_CONDS]; /* threads on each */
 	unsigned int shared;             /* the next to share */

@@ -71,27 +71,6 @@ Test(drive, an_idle_engine_sleeps, .init = setup)
 	EVENTUALLY(turns_in_a_while() == 0);
 }
 
-Test(drive, answers_to_others_wake_no_parked_waiter, .init = setup)
-{
-	enum { PAIRS = 300 };
-	struct thread parked;
-	int before;
-
-	cr_assert_eq(call(DLKI_ATTEMPT, 2), DLKI_GRANTED);
-	cr_assert_eq(call(DLKI_ATTEMPT, 0x102), DLKI_BUSY); /* the ear */
-	before = parked_waits;
-	start(&parked, DLKI_NEWS);
-	EVENTUALLY(parked_waits > before || is_asleep(&parked));
-	before = parked_waits;
-	for (int i = 0; i < PAIRS; i++) {
-		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-		cr_assert_eq(call(DLKI_RELEASE, 1), DLKI_ANSWERED);
-	}
-	cr_assert_leq(parked_waits - before, 4, "%d waits",
-		      parked_waits - before);
-	end_wait(&parked);
-}
-
 /* ---- Successors ---------------------------------------------------------- */
 
 Test(drive, a_late_leader_leads_no_longer, .init = setup)
@@ -99,7 +78,7 @@ Test(drive, a_late_leader_leads_no_longer, .init = setup)
 	struct dlki_waiter w;
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-	dlki_waiter_init(&w, DLKI_ANSWERS);
+	dlki_waiter_init(&w);
 	cr_assert_eq(dlki_lock(engine), 0);
 	cr_assert(!dlki_drive(engine, &w, dlk_now() + 20 * DLK_MS));
 	dlki_unlock(engine);
@@ -113,7 +92,7 @@ Test(drive, a_leader_that_leaves_names_a_follower, .init = setup)
 
 	start_leader(&t[0]);
 	for (int i = 1; i < 3; i++) {
-		start(&t[i], DLKI_ANSWERS);
+		start(&t[i]);
 		EVENTUALLY(is_asleep(&t[i]));
 	}
 	for (int i = 0; i < 3; i++) {
@@ -134,7 +113,7 @@ Test(drive, each_of_many_sleepers_is_woken, .init = setup)
 
 	start_leader(&t[0]);
 	for (int i = 1; i < MANY; i++) {
-		start(&t[i], DLKI_ANSWERS);
+		start(&t[i]);
 		EVENTUALLY(is_asleep(&t[i]));
 	}
 	for (int i = MANY - 1; i >= 0; i--) {

@@ -47,7 +47,7 @@ static void *wait_impatiently(void *arg)
 
 static void begin(struct caller *c)
 {
-	dlki_waiter_init(&c->waiter, DLKI_ANSWERS);
+	dlki_waiter_init(&c->waiter);
 	pthread_create(&c->id, NULL, wait_impatiently, c);
 }
 

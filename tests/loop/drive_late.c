@@ -48,7 +48,7 @@ Test(drive, a_stopped_leader_delays_no_deadline, .init = setup)
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	held_up = 1;
-	start(&t, DLKI_ANSWERS);
+	start(&t);
 	EVENTUALLY(is_held_up);
 	deadline = dlk_now() + 50 * DLK_MS;
 	prepare(&c, DLKI_ATTEMPT, 1, deadline, 1);
@@ -111,7 +111,7 @@ static void let_one_end(struct call *c, dlk_time deadline)
 }
 
 /* The leader hears no kick: another thread rings. */
-Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped)
+Test(drive, a_leader_in_await_delays_no_deadline, .init = setup)
 {
 	dlk_time deadline;
 	atomic_int is_over;
@@ -139,8 +139,7 @@ static void spins_not(void)
 }
 
 /* The leader looks for silence, and no other thread runs meanwhile. */
-Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
-     .init = setup_pumped)
+Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time, .init = setup)
 {
 	atomic_int is_over;
 	struct call c;
@@ -157,8 +156,7 @@ Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
 
 /* The leader loses the processor in a write.  A push behind that tells the
  * loop's thread of the deadline. */
-Test(drive, a_silent_link_with_a_leader_in_a_write_costs_no_time,
-     .init = setup_pumped)
+Test(drive, a_silent_link_with_a_leader_in_a_write_costs_no_time, .init = setup)
 {
 	struct thread t;
 	struct call c;
@@ -202,7 +200,7 @@ static dlk_time rang(void)
 }
 
 /* The pumping thread goes away, and another must ring the alarm. */
-Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped)
+Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup)
 {
 	struct dlki_alarm alarm = { .ring = rings };
 	dlk_time at;
@@ -212,7 +210,7 @@ Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped)
 	cr_assert_eq(dlki_alarms_reserve(dlki_engine_alarms(engine), 1), 0);
 	at = dlk_now() + 50 * DLK_MS;
 	dlki_alarm_set(dlki_engine_alarms(engine), &alarm, at);
-	dlki_drive_pump(engine, DLKI_NEWS);
+	dlki_drive_pump(engine);
 	dlki_unlock(engine);
 	EVENTUALLY(rang() != 0);
 	cr_assert_geq(rang(), at);

@@ -26,9 +26,9 @@ static ssize_t (*real_write)(struct dlki_world *w, int sock, const void *bytes,
 static void (*real_kick)(struct dlki_world *w, enum dlki_set set);
 atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
 static dlk_time (*real_now)(struct dlki_world *w);
-atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up, turns;
+atomic_int awaits, await_held_up, started_waits, held_up, is_held_up, turns;
 atomic_int write_held_up, is_in_write;
-static _Thread_local int is_parked_thread;
+static _Thread_local int is_started_thread;
 
 static int counted_wait(struct dlki_world *w, unsigned int sets,
 			struct dlki_event *out, int room, dlk_time until)
@@ -37,8 +37,8 @@ static int counted_wait(struct dlki_world *w, unsigned int sets,
 		if (sets & DLKI_BIT(set))
 			waits[set]++;
 	}
-	if (is_parked_thread)
-		parked_waits++;
+	if (is_started_thread)
+		started_waits++;
 	if (sets & DLKI_BIT(DLKI_ANSWERS)) {
 		while (held_up) {
 			is_held_up = 1;
@@ -62,7 +62,7 @@ static ssize_t held_write(struct dlki_world *w, int sock, const void *bytes,
 {
 	ssize_t n;
 
-	if (write_held_up && !is_parked_thread)
+	if (write_held_up && !is_started_thread)
 		return -EAGAIN;
 	n = real_write(w, sock, bytes, len);
 	while (write_held_up) {
@@ -94,7 +94,7 @@ static void on_done(struct dlki_op *op, dlk_time now)
 		dlki_waiter_done(engine, &c->waiter);
 }
 
-static void setup_led(unsigned int sets)
+void setup(void)
 {
 	static struct dlki_address address;
 	struct dlki_engine_options options = {
@@ -126,17 +126,7 @@ static void setup_led(unsigned int sets)
 	cr_assert_eq(address_tcp(&address, "127.0.0.1", server_start(0)), 0);
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine);
-	cr_assert_eq(dlki_drive_begin(engine, sets, &err), 0);
-}
-
-void setup(void)
-{
-	setup_led(DLKI_ALL_SETS);
-}
-
-void setup_pumped(void)
-{
-	setup_led(DLKI_BIT(DLKI_ANSWERS));
+	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
 }
 
 void teardown(void)
@@ -155,7 +145,7 @@ void prepare(struct call *c, enum dlki_verb verb, uint64_t n, dlk_time deadline,
 	c->op.id = c->op.token = n;
 	c->op.deadline = deadline;
 	c->op.done = on_done;
-	dlki_waiter_init(&c->waiter, DLKI_ANSWERS);
+	dlki_waiter_init(&c->waiter);
 }
 
 dlk_time soon(void)
@@ -179,7 +169,7 @@ static void *wait_in_thread(void *arg)
 {
 	struct thread *t = arg;
 
-	is_parked_thread = 1;
+	is_started_thread = 1;
 	cr_assert_eq(dlki_lock(engine), 0);
 	cr_assert(dlki_drive(engine, &t->waiter, DLK_FOREVER));
 	dlki_unlock(engine);
@@ -206,22 +196,22 @@ void end_wait(struct thread *t)
 	pthread_join(t->id, NULL);
 }
 
-void start(struct thread *t, enum dlki_set set)
+void start(struct thread *t)
 {
 	t->is_over = 0;
-	dlki_waiter_init(&t->waiter, set);
+	dlki_waiter_init(&t->waiter);
 	pthread_create(&t->id, NULL, wait_in_thread, t);
 }
 
 void start_leader(struct thread *t)
 {
 	for (;;) {
-		int before = parked_waits;
+		int before = started_waits;
 
 		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-		start(t, DLKI_ANSWERS);
-		EVENTUALLY(parked_waits > before || is_asleep(t));
-		if (parked_waits > before)
+		start(t);
+		EVENTUALLY(started_waits > before || is_asleep(t));
+		if (started_waits > before)
 			return;
 		end_wait(t);
 	}

@@ -19,13 +19,12 @@ extern struct dlki_engine *engine;
  * takes no byte from any thread but a waiter of start(), whose write() does not
  * end.  `turns`: looks at the clock, a few in each turn. */
 extern atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
-extern atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up;
+extern atomic_int awaits, await_held_up, started_waits, held_up, is_held_up;
 extern atomic_int write_held_up, is_in_write;
 extern atomic_int turns;
 
-/* The .init of a case: all sets are led, or those of answers; and the .fini. */
+/* The .init of a case, and the .fini. */
 void setup(void);
-void setup_pumped(void);
 void teardown(void);
 
 /* An op and a waiter for it. */
@@ -48,9 +47,9 @@ struct thread {
 	atomic_int is_over;
 };
 
-/* Start a waiter, with the waits counted in `parked_waits`.  start_leader():
+/* Start a waiter, with the waits counted in `started_waits`.  start_leader():
  * again until the waiter leads: the loop's thread may be quicker. */
-void start(struct thread *t, enum dlki_set set);
+void start(struct thread *t);
 void start_leader(struct thread *t);
 int is_asleep(const struct thread *t);
 void end_wait(struct thread *t);

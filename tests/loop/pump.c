@@ -18,10 +18,10 @@ static void setup(void)
 	rig_push();
 	cr_assert_eq(rig.world.opened, 2);
 	script_connected(&rig.world, EAR);
-	dlki_drive_pump(rig.e, DLKI_NEWS);
+	dlki_drive_pump(rig.e);
 	cr_assert_str_eq(script_heard(&rig.world, EAR), "EAR\n");
 	script_says(&rig.world, EAR, "EAR\n");
-	dlki_drive_pump(rig.e, DLKI_NEWS);
+	dlki_drive_pump(rig.e);
 	cr_assert_eq(rig.looked, 1);
 }
 
@@ -34,10 +34,10 @@ Test(pump, takes_in_the_news_and_no_answers)
 	rig_submit(2, DLKI_ATTEMPT, DLK_FOREVER);
 	script_says(&rig.world, 0, "G 2\n");
 	script_says(&rig.world, EAR, "P 1 9 8\n");
-	dlki_drive_pump(rig.e, DLKI_NEWS);
+	dlki_drive_pump(rig.e);
 	cr_assert_eq(rig.pushed, 1);
 	cr_assert_eq(rig.ended[2], 0);
-	dlki_drive_pump(rig.e, DLKI_NEWS);
+	dlki_drive_pump(rig.e);
 	cr_assert_eq(rig.world.clock, clock, "the pump has waited");
 	cr_assert_eq(rig.world.kicks[DLKI_NEWS], 0, "the set is empty");
 	rig_turn();
@@ -54,7 +54,7 @@ Test(pump, makes_the_set_ready_for_what_is_left)
 		memcpy(wakes + i, "W 1\n", 4);
 	script_says_bytes(&rig.world, EAR, wakes, sizeof(wakes));
 	do {
-		dlki_drive_pump(rig.e, DLKI_NEWS);
+		dlki_drive_pump(rig.e);
 		pumps++;
 	} while (rig.world.kicks[DLKI_NEWS] > 0);
 	cr_assert_geq(pumps, 2);

@@ -192,7 +192,7 @@ static void open_engine(const char *host, uint16_t port)
 
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine, "%s", err.text);
-	cr_assert_eq(dlki_drive_begin(engine, DLKI_ALL_SETS, &err), 0);
+	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
 }
 
 static void close_engine(void)
@@ -217,7 +217,7 @@ static enum dlki_outcome ask(int64_t ms)
 {
 	struct asking a = { .op = { .verb = DLKI_ATTEMPT, .done = on_done } };
 
-	dlki_waiter_init(&a.waiter, DLKI_ANSWERS);
+	dlki_waiter_init(&a.waiter);
 	a.op.deadline = dlk_now() + ms * DLK_MS;
 	cr_assert_eq(dlki_lock(engine), 0);
 	cr_assert_eq(dlki_submit(engine, &a.op), 0);

@@ -8,10 +8,10 @@
  * past the deadline; and under the thread sanitizer any race.
  */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/loop/drive.h"
@@ -27,7 +27,10 @@
 
 struct worker {
 	struct dlki_op ask, rel;
-	struct dlki_waiter answer, news, released;
+	struct dlki_waiter answer, released;
+	pthread_mutex_t mu; /* of `heard` */
+	pthread_cond_t news;
+	int heard;
 	uint64_t owner, serial;
 	uint64_t random;
 
@@ -42,7 +45,7 @@ struct worker {
 static struct dlki_engine *engine;
 static struct worker workers[WORKERS];
 static _Atomic dlk_time held_until[LOCKS]; /* 0: the lock is free */
-static atomic_int stopped;
+static atomic_int stopped, all_joined;
 
 static uint64_t draw(struct worker *w, uint64_t n)
 {
@@ -71,6 +74,14 @@ static void rel_done(struct dlki_op *op, dlk_time now)
 	dlki_waiter_done(engine, &w->released);
 }
 
+static void hear(struct worker *w)
+{
+	pthread_mutex_lock(&w->mu);
+	w->heard = 1;
+	pthread_cond_signal(&w->news);
+	pthread_mutex_unlock(&w->mu);
+}
+
 static void on_pushed(void *arg, uint64_t id, uint64_t token, uint64_t clock,
 		      int64_t lease_ms, dlk_time now)
 {
@@ -83,7 +94,7 @@ static void on_pushed(void *arg, uint64_t id, uint64_t token, uint64_t clock,
 		return;
 	w->pushed_token = token;
 	w->pushed_clock = clock;
-	dlki_waiter_done(engine, &w->news);
+	hear(w);
 }
 
 static void on_look(void *arg, dlk_time now)
@@ -92,28 +103,22 @@ static void on_look(void *arg, dlk_time now)
 	(void)now;
 	for (int i = 0; i < WORKERS; i++) {
 		workers[i].look = 1;
-		dlki_waiter_done(engine, &workers[i].news);
+		hear(&workers[i]);
 	}
 }
 
 /* ---- A worker ------------------------------------------------------------ */
 
-/* A sleeping thread looks again after 5 s, which must not hide a lost wake. */
-static int drive(struct dlki_waiter *w, dlk_time until)
-{
-	dlk_time begun = dlk_now();
-	int done = dlki_drive(engine, w, until);
-
-	if (dlk_now() - begun > 4500 * slowness() * DLK_MS)
-		FAIL("a wait of %" PRIi64 " ms", (dlk_now() - begun) / DLK_MS);
-	return done;
-}
-
-/* The waiter's op, which has a deadline, ends it. */
+/* The waiter's op, which has a deadline, ends it.  A sleeping thread looks
+ * again after 5 s, which must not hide a lost wake. */
 static void await(struct dlki_waiter *w, dlk_time deadline)
 {
-	if (!drive(w, deadline + patience_ms() * DLK_MS))
+	dlk_time begun = dlk_now();
+
+	if (!dlki_drive(engine, w, deadline + patience_ms() * DLK_MS))
 		FAIL("an op has not ended by its deadline");
+	if (dlk_now() - begun > 4500 * slowness() * DLK_MS)
+		FAIL("a wait of %" PRIi64 " ms", (dlk_now() - begun) / DLK_MS);
 }
 
 static void ask(struct worker *w, uint64_t lock, int64_t within_ms)
@@ -127,7 +132,7 @@ static void ask(struct worker *w, uint64_t lock, int64_t within_ms)
 	w->ask.done = ask_done;
 	w->pushed_token = 0;
 	w->look = 0;
-	w->answer.done = w->news.done = 0;
+	w->answer.done = 0;
 	CHECK_INT(dlki_submit(engine, &w->ask), ==, 0);
 	await(&w->answer, deadline);
 }
@@ -149,6 +154,20 @@ static void release(struct worker *w, int waits)
 		dlki_drive_start(engine);
 }
 
+static void await_news(struct worker *w)
+{
+	dlk_time until = dlk_now() + 2 * patience_ms() * DLK_MS;
+
+	dlki_unlock(engine);
+	pthread_mutex_lock(&w->mu);
+	while (!w->heard && dlk_now() < until)
+		dlk_cond_wait(&w->news, &w->mu, until);
+	CHECK(w->heard); /* or a wake was lost */
+	w->heard = 0;
+	pthread_mutex_unlock(&w->mu);
+	CHECK(dlki_lock(engine) == 0);
+}
+
 /* After BUSY: 1: granted; 0: ask again. */
 static int park(struct worker *w)
 {
@@ -165,9 +184,7 @@ static int park(struct worker *w)
 			w->pushes++;
 			return 1;
 		}
-		w->news.done = 0;
-		if (!drive(&w->news, dlk_now() + 2 * patience_ms() * DLK_MS))
-			FAIL("nobody wakes a waiter");
+		await_news(w);
 	}
 	w->looks++;
 	return 0;
@@ -259,6 +276,21 @@ static void *cancel(void *arg)
 	return NULL;
 }
 
+static void *pump(void *world)
+{
+	struct pollfd news = { .fd = dlki_real_fd(world, DLKI_NEWS),
+			       .events = POLLIN };
+
+	while (!atomic_load(&all_joined)) {
+		if (poll(&news, 1, 20) <= 0)
+			continue;
+		CHECK(dlki_lock(engine) == 0);
+		dlki_drive_pump(engine);
+		dlki_unlock(engine);
+	}
+	return NULL;
+}
+
 /* ---- The whole ----------------------------------------------------------- */
 
 static void open_engine(uint16_t port, struct dlki_world *world)
@@ -281,7 +313,7 @@ static void open_engine(uint16_t port, struct dlki_world *world)
 
 	engine = dlki_engine_new(&options, &err);
 	CHECK(engine != NULL);
-	CHECK(dlki_drive_begin(engine, DLKI_ALL_SETS, &err) == 0);
+	CHECK(dlki_drive_begin(engine, &err) == 0);
 }
 
 /* Returns how many workers have held a lock. */
@@ -331,24 +363,25 @@ int main(int argc, char **argv)
 {
 	long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 2;
 	struct worker chaos = { .random = 99 };
-	pthread_t threads[WORKERS], canceller;
+	pthread_t threads[WORKERS], canceller, pumper;
 	struct dlk_error err;
 	struct dlki_world *world = dlki_real_new(&err);
 
-	CHECK(world != NULL);
 	open_engine(server_start(130), world);
 	for (int i = 0; i < WORKERS; i++) {
 		struct worker *w = &workers[i];
 
 		w->random = (uint64_t)i + 1;
-		dlki_waiter_init(&w->answer, DLKI_ANSWERS);
-		dlki_waiter_init(&w->released, DLKI_ANSWERS);
-		dlki_waiter_init(&w->news, DLKI_NEWS);
+		dlki_waiter_init(&w->answer);
+		dlki_waiter_init(&w->released);
+		pthread_mutex_init(&w->mu, NULL);
+		dlk_cond_init(&w->news);
 	}
 	for (int i = 0; i < WORKERS; i++)
 		CHECK(pthread_create(&threads[i], NULL, work, &workers[i]) ==
 		      0);
 	CHECK(pthread_create(&canceller, NULL, cancel, &chaos) == 0);
+	CHECK(pthread_create(&pumper, NULL, pump, world) == 0);
 	names_start();
 	nap_ms(seconds * 1000);
 	EVENTUALLY(has_shown_all());
@@ -356,6 +389,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_join(canceller, NULL);
+	atomic_store(&all_joined, 1);
+	pthread_join(pumper, NULL);
 	names_stop();
 	dlki_drive_end(engine);
 	dlki_engine_free(engine);
