@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session too short for an ensemble: the error depends on the probe of the
- * servers. */
+/* When the lease begins, and a session too short for an ensemble: the error
+ * depends on the probe of the servers. */
 #include "backends/zk/lease.h"
 
 #include <criterion/criterion.h>
@@ -39,4 +39,22 @@ CASE(zk_lease, says_nothing_of_an_ensemble_that_it_does_not_know)
 	CHECK_INT(code_of(&s), ==, DLOCK_EUNREACHABLE);
 	s.lease.proved = dlk_now();
 	CHECK_INT(code_of(&s), ==, DLOCK_OK);
+}
+
+/* A new name takes two round trips with a write each.  Had the lease begun with
+ * the attempt, it would be over a ttl after that. */
+CASE(zk_lease, of_a_long_attempt_begins_with_the_last_proof)
+{
+	struct lab_proxy *p = proxy(shared_server());
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=4s");
+	int64_t begun, left;
+	dlock_hold *h;
+
+	taken(mutex(c, "lock"));
+	lab_proxy_delay(p, LAB_DOWN, 500);
+	begun = now_ms();
+	h = take(mutex(c, "another"), PATIENCE);
+	left = dlock_remaining_ms(h);
+	CHECK_INT(left + now_ms() - begun, >, dlock_ttl_ms(c));
+	CHECK_OK(dlock_release(h));
 }
