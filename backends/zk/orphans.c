@@ -7,6 +7,11 @@
 
 #define PAUSE_NS (200 * DLK_MS)
 
+static void pause_sweep(struct zk_session *s)
+{
+	s->orphans.sweep_at = dlk_now() + PAUSE_NS;
+}
+
 static void remove_orphan(struct zk_orphan **at)
 {
 	struct zk_orphan *o = *at;
@@ -46,7 +51,7 @@ void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o)
 	dlki_zk_orphans_remove(s, o->owner);
 	o->next = s->orphans.first;
 	s->orphans.first = o;
-	dlki_zk_orphans_pause(s);
+	pause_sweep(s);
 	dlki_zk_timer_set(s, s->orphans.sweep_at);
 }
 
@@ -72,9 +77,18 @@ void dlki_zk_orphans_remove(struct zk_session *s, const char *owner)
 		remove_orphan(at);
 }
 
-void dlki_zk_orphans_pause(struct zk_session *s)
+void dlki_zk_orphans_put_off(struct zk_session *s)
 {
-	s->orphans.sweep_at = dlk_now() + PAUSE_NS;
+	struct zk_orphan *o = s->orphans.first, **at = &s->orphans.first;
+
+	pause_sweep(s);
+	if (!o)
+		return;
+	*at = o->next;
+	o->next = NULL;
+	while (*at)
+		at = &(*at)->next;
+	*at = o;
 }
 
 void dlki_zk_orphans_free(struct zk_session *s)

@@ -39,8 +39,9 @@ void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o);
 void dlki_zk_orphans_add(struct zk_session *s, struct zk_ticket *t);
 /* The node is gone after all. */
 void dlki_zk_orphans_remove(struct zk_session *s, const char *owner);
-/* Wait a moment before the next try. */
-void dlki_zk_orphans_pause(struct zk_session *s);
+/* The first could not be deleted: wait a moment, and then try the others
+ * first. */
+void dlki_zk_orphans_put_off(struct zk_session *s);
 void dlki_zk_orphans_free(struct zk_session *s);
 
 #endif

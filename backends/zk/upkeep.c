@@ -57,7 +57,7 @@ static void sweep_orphans(struct zk_session *s)
 	if (dlki_zk_node_delete(s, &orphan.ticket, until, NULL) == 0)
 		dlki_zk_orphans_remove(s, orphan.owner);
 	else
-		dlki_zk_orphans_pause(s);
+		dlki_zk_orphans_put_off(s);
 }
 
 static dlk_time sweep_due(const struct zk_session *s)

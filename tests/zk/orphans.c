@@ -74,3 +74,32 @@ CASE(zk_orphans, are_found_on_a_slow_way)
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 	EVENTUALLY(children_are(zh, DIR, 0));
 }
+
+static void allow(zhandle_t *zh, const char *dir, int32_t rights)
+{
+	struct ACL everybody = { rights, ZOO_ANYONE_ID_UNSAFE };
+	struct ACL_vector acl = { 1, &everybody };
+
+	CHECK_INT(zoo_set_acl(zh, dir, -1, &acl), ==, ZOK);
+}
+
+/* The core has given up, and the session goes on. */
+CASE(zk_orphans, that_may_not_be_deleted_keep_no_others)
+{
+	static const char *const dir[] = { "/dlock/lnold", "/dlock/lnnew" };
+	struct lab_server *s = shared_server();
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ttl=1s&ask=5s");
+	dlock_hold *h[] = { take(mutex(c, "old")), take(mutex(c, "new")) };
+
+	for (int i = 0; i < 2; i++) {
+		allow(zh, dir[i], ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
+		CHECK_RC(dlock_release(h[i]), DLOCK_EUNREACHABLE);
+	}
+	EVENTUALLY(stats(c).pending_cleanups == 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(children(zh, dir[i], NULL), ==, 1);
+		allow(zh, dir[i], ZOO_PERM_ALL);
+		EVENTUALLY(children_are(zh, dir[i], 0));
+	}
+}
