@@ -78,6 +78,24 @@ static enum dlk_verdict queue_again(struct zk_attempt *a)
 	return DLK_BUSY;
 }
 
+/* Behind slow round trips the last evidence is old.  Each write brings more. */
+static int await_evidence(struct zk_attempt *a)
+{
+	dlk_time pause = dlki_zk_tick_ns(a->s) / 4;
+
+	while (!dlki_zk_lease_suffices(a->s, &a->t->base, a->err)) {
+		dlk_time next = dlk_now() + pause;
+
+		if (a->err->code != DLOCK_EUNREACHABLE ||
+		    !dlki_zk_is_up(a->s) || next >= a->deadline ||
+		    !dlki_zk_sleep(&a->s->changed, a->s, next))
+			return -1;
+		(void)list_queue(a, NULL);
+	}
+	a->err->code = 0; /* of an earlier round */
+	return 0;
+}
+
 static enum dlk_verdict grant_lock(struct zk_attempt *a)
 {
 	struct zk_ticket *t = a->t;
@@ -85,7 +103,7 @@ static enum dlk_verdict grant_lock(struct zk_attempt *a)
 
 	if (is_overtaken(t))
 		return queue_again(a);
-	if (!dlki_zk_lease_suffices(a->s, &t->base, a->err))
+	if (await_evidence(a) != 0)
 		return DLK_FAILED;
 	dlki_zk_path(path, a->dir, t->node);
 	if (!t->own)

@@ -233,7 +233,8 @@ void dlki_zk_lease_tell(const struct zk_session *s, struct dlk_ticket *t)
 
 /*
  * With less left, a hold could end before even an immediate renewal.  So after
- * a stop of the process: the leader may not have heard from us for as long.
+ * a stop of the process: the leader may not have heard from us for as long.  So
+ * also behind slow round trips.
  */
 int dlki_zk_lease_suffices(const struct zk_session *s, struct dlk_ticket *t,
 			   struct dlk_error *err)
@@ -250,7 +251,8 @@ int dlki_zk_lease_suffices(const struct zk_session *s, struct dlk_ticket *t,
 		return 0;
 	dlk_fail(err, DLOCK_EUNREACHABLE,
 		 "the servers have not yet confirmed that the session stands: "
-		 "this process was stopped, or cut off, for much of the ttl");
+		 "they answer slowly, or this process was stopped, or cut off, "
+		 "for much of the ttl");
 	t->settled = 1;
 	return 0;
 }

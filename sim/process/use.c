@@ -66,10 +66,8 @@ int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
 	case DLOCK_ECANCELED:
 		return p->terms.may_cancel || p->close_has_begun;
 	case DLOCK_EUNREACHABLE:
-		/* A break may end a claim before the grant is told.  On a slow
-		 * way the evidence for a lease may come too late. */
-		return (sim_may_fail(p, name) || p->terms.may_break ||
-			p->terms.slow) &&
+		/* A break may end a claim before the grant is told. */
+		return (sim_may_fail(p, name) || p->terms.may_break) &&
 		       timeout_ms >= 0;
 	case DLOCK_ELOST:
 		return sim_may_lose(p, name);
