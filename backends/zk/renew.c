@@ -88,9 +88,10 @@ void dlki_zk_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		}
 		if (rc != 0)
 			dlki_zk_await_change(s, deadline);
-		/* Another connection may do better. */
-		again = rc != 0 &&
-			(!dlki_zk_is_up(s) || s->connects != connects);
+		/* Another connection may do better, or there is memory. */
+		again = rc == DLOCK_ENOMEM ||
+			(rc != 0 &&
+			 (!dlki_zk_is_up(s) || s->connects != connects));
 		dlki_zk_leave(s);
 	} while (again && dlk_now() < deadline);
 }

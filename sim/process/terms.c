@@ -103,10 +103,7 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->calm = !t->scene->begin && !t->faults && !strstr(t->uri, "delay=");
 	t->may_fail = (t->scene->begin ? t->faults : !t->calm) || stalls(t) ||
 		      t->memory_rate > 0;
-	/* On a slow way few renewals fit in a lease, and scarce memory makes
-	 * several fail. */
 	t->may_lose = t->faults || t->may_break || t->closes ||
-		      (t->slow && t->memory_rate > 0) ||
 		      (strstr(t->uri, "ttl=") && stalls(t));
 	t->well_may_fail = stalls(t) || t->memory_rate > 0;
 	t->well_may_lose = well_may_lose(t);
