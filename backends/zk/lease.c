@@ -163,18 +163,12 @@ static dlk_time lease_end(const struct zk_session *s)
 	return s->lease.proved + dlki_zk_timeout_ns(s) / 20 * 19;
 }
 
-/* Return the newest mark that another write would prove, or a proved mark. */
-static dlk_time reported(const struct zk_lease *l)
-{
-	const struct zk_marks *m = &l->stage[ZK_REPORTED];
-	dlk_time newest = m->n > 0 ? m->mark[m->n - 1].sent : 0;
-
-	return newest > l->proved ? newest : l->proved;
-}
-
 dlk_time dlki_zk_lease_reported(const struct zk_session *s)
 {
-	return reported(&s->lease);
+	const struct zk_marks *m = &s->lease.stage[ZK_REPORTED];
+	dlk_time newest = m->n > 0 ? m->mark[m->n - 1].sent : 0;
+
+	return newest > s->lease.proved ? newest : s->lease.proved;
 }
 
 static dlk_time ready_since(const struct zk_session *s, enum zk_stage stage,
@@ -209,12 +203,6 @@ int dlki_zk_lease_fresh(const struct zk_session *s, int part)
 	if (!s->probe.standalone)
 		most += dlki_zk_tick_ns(s) + dlki_zk_tick_ns(s) / 4;
 	return s->lease.proved > dlk_now() - most;
-}
-
-int dlki_zk_lease_gains(const struct zk_session *s, int part)
-{
-	return reported(&s->lease) >
-	       s->lease.proved + dlki_zk_timeout_ns(s) / part;
 }
 
 /* An attempt of many round trips may rest on a write of the last of them. */

@@ -53,8 +53,6 @@ void dlki_zk_lease_answered(struct zk_session *s, const struct zk_call *call,
 
 /* Would another write bring less than a `part`th of the time-out? */
 int dlki_zk_lease_fresh(const struct zk_session *s, int part);
-/* Would a write sent now bring a later start? */
-int dlki_zk_lease_gains(const struct zk_session *s, int part);
 /* Fill in lease_ms and renew_from. */
 void dlki_zk_lease_tell(const struct zk_session *s, struct dlk_ticket *t);
 /* Is enough left of the lease to grant a claim?  If not, `err` says why:
@@ -67,7 +65,8 @@ int dlki_zk_lease_too_short(const struct zk_session *s, struct dlk_error *err);
 
 dlk_time dlki_zk_tick_ns(const struct zk_session *s);
 dlk_time dlki_zk_timeout_ns(const struct zk_session *s);
-/* Return when the newest mark that a write would prove was sent. */
+/* Return when the newest mark was sent that is proved, or that a write would
+ * prove. */
 dlk_time dlki_zk_lease_reported(const struct zk_session *s);
 /* Return when to send a request that passes the leader, to bring a mark made at
  * `since` or later to the next stage; DLK_FOREVER: no such mark. */

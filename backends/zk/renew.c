@@ -21,9 +21,9 @@ static int prove_by_write(struct zk_session *s, dlk_time deadline,
 	return rc;
 }
 
-/* On a slow way, the first write may have come before the last answer under the
- * lease; and claims that fell due beside the last round have its proof.  A
- * second write without an answer takes nothing back. */
+/* Claims that fell due beside the last round have the proof of that.  On a slow
+ * way the write may come before the last answer under the lease: the core asks
+ * again sooner. */
 static int prove_session(struct zk_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
@@ -34,8 +34,6 @@ static int prove_session(struct zk_session *s, dlk_time deadline,
 	if (dlk_now() - s->lease.renewed < dlki_zk_timeout_ns(s) / 50)
 		return 0;
 	rc = prove_by_write(s, deadline, err);
-	if (rc == 0 && dlki_zk_lease_gains(s, 12))
-		(void)prove_by_write(s, deadline, NULL);
 	if (rc == 0)
 		s->lease.renewed = dlk_now();
 	return rc;
