@@ -247,9 +247,7 @@ struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
 
 struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path)
 {
-	struct zk_call *call = call_begin(s, path, 1);
-
-	return SEND(call, zoo_adelete(call->conn->zh, path, -1, on_void, call));
+	return dlki_zk_delete_then(s, path, 0, NULL);
 }
 
 struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
@@ -266,17 +264,12 @@ struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
 
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path)
 {
-	struct zk_call *call = call_begin(s, path, 0);
-
-	return SEND(call, zoo_aget(call->conn->zh, path, 0, on_data, call));
+	return dlki_zk_get_watched(s, path, NULL, NULL);
 }
 
 struct zk_call *dlki_zk_children(struct zk_session *s, const char *path)
 {
-	struct zk_call *call = call_begin(s, path, 0);
-
-	return SEND(call, zoo_aget_children2(call->conn->zh, path, 0,
-					     on_children_stat, call));
+	return dlki_zk_children_watched(s, path, NULL, NULL);
 }
 
 struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,

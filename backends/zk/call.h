@@ -67,7 +67,8 @@ struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path);
 /* With the directory's stat. */
 struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);
-/* The same, and leave a watch for `on_event` with the session as context. */
+/* The same, and leave a watch for `on_event` with the session as context; NULL:
+ * no watch. */
 struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
 					 watcher_fn on_event, zk_then *then);
 /* Answered when the leader has answered our server.  Writes no data. */
@@ -79,7 +80,7 @@ struct zk_call *dlki_zk_proof(struct zk_session *s);
 struct zk_call *dlki_zk_multi(struct zk_session *s, const char *path,
 			      const zoo_op_t ops[], size_t n);
 /* Get, and leave a watch if there is such a node, for `on_event` with the
- * session as context.  `then` is as in the struct. */
+ * session as context; NULL: no watch.  `then` is as in the struct. */
 struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
 				    watcher_fn on_event, zk_then *then);
 /* The same, and let `then` have the answer.  Returns 0, ENOMEM or
