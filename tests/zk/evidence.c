@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many writes a lease takes in an ensemble. */
+/* The evidence for a lease in an ensemble: how many writes a lease takes, and
+ * how old the evidence may be. */
 #include "zk/three.h"
 
 #include <criterion/criterion.h>
@@ -47,4 +48,27 @@ CASE(zk_evidence, is_one_write_for_a_renewal_and_none_for_an_idle_client)
 	/* Some rounds of three, and this case's request. */
 	CHECK_INT(lab_zk_number(follower, "srvr", "Received") - asked, >, 6);
 	CHECK_INT(lab_zk_number(follower, "srvr", "Received") - asked, <, 40);
+}
+
+/* Each request of an idle client's round waits for the answer to the last, so
+ * behind slow round trips the evidence is old.  A try asks for more. */
+CASE(zk_evidence, is_awaited_by_a_try)
+{
+	struct lab_ensemble *e = ensemble(NULL);
+	struct lab_proxy *p = proxy(e->node[lab_ensemble_follower(e)]);
+	dlock_client *c = client(lab_proxy_port(p),
+				 "?ttl=4s&tick=100ms&ask=4s");
+	dlock_lock *l = mutex(c, "lock");
+
+	taken(l);
+	lab_proxy_delay(p, LAB_UP, 240);
+	lab_proxy_delay(p, LAB_DOWN, 240);
+	for (int i = 0; i < 3; i++) {
+		uint64_t up = lab_proxy_stat(p, LAB_UP_CHUNKS);
+		dlock_hold *h = NULL;
+
+		EVENTUALLY(lab_proxy_stat(p, LAB_UP_CHUNKS) >= up + 6);
+		CHECK_OK(dlock_acquire(l, 0, &h));
+		CHECK_OK(dlock_release(h));
+	}
 }
