@@ -35,7 +35,6 @@ struct zk_marks {
 struct zk_lease {
 	dlk_time proved;        /* the server that ends sessions has heard of
 				 * ours at or after this time; 0: not yet */
-	dlk_time renewed;       /* when a renewal by a write last ended */
 	dlk_time heard;         /* when the last answered request was sent */
 	int64_t timeout_ms;     /* the least the session has had */
 	dlk_time marked;        /* when the last mark's request was sent */

@@ -5,37 +5,24 @@
 /*
  * Neither a connection nor a read of our node is proof: a server cut off from
  * the leader still answers.  The servers have to agree on a write.  A single
- * write is enough for all claims of the session, and for some time.
+ * write is enough for all claims of the session, and for some time.  On a slow
+ * way the write may come before the last answer under the lease: the core asks
+ * again sooner.
  */
-static int prove_by_write(struct zk_session *s, dlk_time deadline,
-			  struct dlk_error *err)
+static int prove_session(struct zk_session *s, dlk_time deadline,
+			 struct dlk_error *err)
 {
-	struct zk_call *call = dlki_zk_proof(s);
+	struct zk_call *call;
 	int rc;
 
+	if (dlki_zk_lease_fresh(s, 12))
+		return 0;
+	call = dlki_zk_proof(s);
 	/* Perhaps the server is to be left. */
 	dlki_zk_timer_now(s);
 	dlki_zk_wait(s, &call, 1, deadline);
 	rc = dlki_zk_proven(call, err);
 	dlki_zk_drop(&call, 1);
-	return rc;
-}
-
-/* Claims that fell due beside the last round have the proof of that.  On a slow
- * way the write may come before the last answer under the lease: the core asks
- * again sooner. */
-static int prove_session(struct zk_session *s, dlk_time deadline,
-			 struct dlk_error *err)
-{
-	int rc;
-
-	if (dlki_zk_lease_fresh(s, 12))
-		return 0;
-	if (dlk_now() - s->lease.renewed < dlki_zk_timeout_ns(s) / 50)
-		return 0;
-	rc = prove_by_write(s, deadline, err);
-	if (rc == 0)
-		s->lease.renewed = dlk_now();
 	return rc;
 }
 
