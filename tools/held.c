@@ -16,6 +16,9 @@
 /* poll(2) does not count the time in which the host sleeps. */
 #define LOOK_MS 10000
 
+#define MARGIN_MIN_MS 50
+#define MARGIN_MAX_MS 250
+
 /* Most time for the thread that prints events. */
 #define REASON_S 5
 
@@ -131,6 +134,17 @@ static int ending_signal(const struct signals *s)
 		if (sigismember(&s->ending, sig) == 1)
 			return sig;
 	return 0;
+}
+
+int64_t held_margin_ms(int64_t lease_ms)
+{
+	int64_t margin_ms = lease_ms / 100;
+
+	if (margin_ms < MARGIN_MIN_MS)
+		margin_ms = MARGIN_MIN_MS;
+	if (margin_ms > MARGIN_MAX_MS)
+		margin_ms = MARGIN_MAX_MS;
+	return margin_ms < lease_ms / 8 + 1 ? margin_ms : lease_ms / 8 + 1;
 }
 
 int held_keep(struct held *h, int status)

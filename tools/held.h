@@ -37,6 +37,10 @@ int held_open(struct held *h);
  * signal that ends the wait is in h->end. */
 int held_acquire(struct held *h);
 
+/* Return how long before the end of a lease of this length dlock takes the lock
+ * for lost: at most an eighth of the lease, and a millisecond. */
+int64_t held_margin_ms(int64_t lease_ms);
+
 /*
  * Keep the lock until --hold-at-least is over, the lock is lost, or a signal
  * ends it.  Returns `status`, or 128+n for that signal.

@@ -67,23 +67,17 @@ static int input_ended(const struct leash *l, short revents)
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-static int64_t margin_ms(const struct held *h)
-{
-	int64_t margin = dlock_ttl_ms(h->store.client) / 100;
-
-	return margin < 50 ? 50 : margin > 250 ? 250 : margin;
-}
-
 /* 1: the lock is lost, or about to be.  *next_ms is when to look again. */
 static int running_out(const struct held *h, int64_t *next_ms)
 {
 	int64_t left = dlock_remaining_ms(h->hold);
+	int64_t margin_ms = held_margin_ms(dlock_ttl_ms(h->store.client));
 
 	*next_ms = LOOK_MS;
 	if (left < 0)
 		return 0;
-	if (left - margin_ms(h) < *next_ms)
-		*next_ms = left - margin_ms(h);
+	if (left - margin_ms < *next_ms)
+		*next_ms = left - margin_ms;
 	return *next_ms <= 0;
 }
 

@@ -2,6 +2,7 @@
 #include "job.h"
 #include "boottime.h"
 #include "exits.h"
+#include "held.h"
 #include "message.h"
 
 #include <errno.h>
@@ -200,8 +201,7 @@ static void measure(struct job *j, int64_t left_ms)
 	if (left_ms <= j->lease_ms)
 		return;
 	j->lease_ms = left_ms;
-	j->kill_ms = clamp(left_ms / 100, 50, 250);
-	j->kill_ms = clamp(j->kill_ms, 1, left_ms / 8 + 1);
+	j->kill_ms = held_margin_ms(left_ms);
 }
 
 int64_t job_limit(struct job *j)

@@ -142,6 +142,19 @@ Test(hold, that_is_lost_ends)
 	close(fd);
 }
 
+/* On a busy machine so short a lease may be lost indeed. */
+Test(hold, of_a_short_lease_lasts)
+{
+	struct result r = { .code = 75 };
+
+	setenv("DLOCK_BACKENDS", module("rehearsal"), 1);
+	setenv("DLOCK_URI", "rehearsal:?ttl=60ms", 1);
+	for (int64_t end = now_ms() + DEADLINE_MS; r.code && now_ms() < end;)
+		r = run(ARGS("/bin/sh", "-c", "sleep 0.2 | \"$0\" hold n",
+			     getenv("DLOCK_BIN")));
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+}
+
 Test(hold, whose_token_cannot_be_printed_is_released)
 {
 	struct result r = run(ARGS("/bin/sh", "-c",
