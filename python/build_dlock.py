@@ -31,15 +31,34 @@ struct py_hold {
 	dlock_hold *going; /* in dlock_release() */
 	char name[300];
 	int in_loop;      /* is released without waiting */
+	int upgrades;     /* calls of dlock_upgrade() that may use `now` */
 };
 """
 ffi.set_source("dlock._dlock", "#include <dlock/async.h>" + STRUCTS + """
-static void py_leave_hold(struct py_hold *h)
+/* 0: it is being upgraded, and stays. */
+static int py_leave_hold(struct py_hold *h)
 {
-	if (h->now) {
-		h->left = h->now;
-		h->now = NULL;
+	dlock_hold *hold = __atomic_exchange_n(&h->now, NULL, __ATOMIC_SEQ_CST);
+
+	if (hold && __atomic_load_n(&h->upgrades, __ATOMIC_SEQ_CST)) {
+		h->now = hold;
+		return 0;
 	}
+	if (hold)
+		h->left = hold;
+	return 1;
+}
+
+static int py_upgrade(dlock_lock *lock, struct py_hold *h, int64_t timeout_ms,
+		      dlock_hold **out)
+{
+	int rc;
+
+	__atomic_fetch_add(&h->upgrades, 1, __ATOMIC_SEQ_CST);
+	rc = dlock_upgrade(lock, __atomic_load_n(&h->now, __ATOMIC_SEQ_CST),
+			   timeout_ms, out);
+	__atomic_fetch_sub(&h->upgrades, 1, __ATOMIC_SEQ_CST);
+	return rc;
 }
 
 static int py_release(struct py_hold *h)
@@ -247,8 +266,6 @@ int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
 			const char *name, uint32_t permits);
 int dlock_multi_new(dlock_lock **out, dlock_lock *const *members, size_t n);
 int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock);
-int dlock_upgrade(dlock_lock *lock, dlock_hold *upgradeable,
-		  int64_t timeout_ms, dlock_hold **out);
 int dlock_lock_use_read_side(dlock_lock *lock);
 int dlock_lock_unbind(dlock_lock *lock);
 int dlock_lock_sticky_cancel(dlock_lock *lock);
@@ -304,7 +321,9 @@ const char *dlock_errname(int code);
 const char *dlock_errmsg(void);
 const char *dlock_version(void);
 
-void py_leave_hold(struct py_hold *h);
+int py_leave_hold(struct py_hold *h);
+int py_upgrade(dlock_lock *lock, struct py_hold *h, int64_t timeout_ms,
+	       dlock_hold **out);
 int py_release(struct py_hold *h);
 int py_release_start(struct py_hold *h, dlock_done_fn done, void *arg);
 int py_let_go(struct py_hold *h);

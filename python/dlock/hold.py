@@ -179,7 +179,9 @@ class OwnHold(HoldRef):
 
     def _let_go(self):
         with self._mu:
-            lib.py_leave_hold(self._c)
+            if not lib.py_leave_hold(self._c):
+                raise Invalid(f"{self._what()} is being upgraded: release it "
+                              "after that")
         return lib.py_release(self._c)
 
     def _is_over(self):

@@ -244,7 +244,7 @@ class Upgradeable(Lock):
         """The write side, beside `hold`, as a Hold: dlock_upgrade().  Release
         the result first.  Errors are as for acquire()."""
         def call(raw, ms, out):
-            return lib.dlock_upgrade(raw, hold._c.now, ms, out)
+            return lib.py_upgrade(raw, hold._c, ms, out)
 
         writes = self._acquire(call, timeout, {})
         writes._beside = hold  # not collected before

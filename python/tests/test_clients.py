@@ -111,6 +111,22 @@ class Clients(Case):
         self.assertRaises(dlock.Invalid, mine.upgrade, reads)
         theirs.acquire(5).release()
 
+    def test_upgrade_beside_a_release(self):
+        """The hold that another thread releases is upgraded or released."""
+        if "UPGRADE" not in self.store.caps:
+            return
+        lock = dlock.Upgradeable(self.store.rwlock(self.name, unbound=True))
+        for _ in range(200):
+            reads = lock.acquire(20)
+            releasing = InThread(reads.release)
+            try:
+                lock.upgrade(reads, 20).release()
+            except dlock.Invalid:
+                pass
+            if releasing.result() is not None:
+                reads.release()
+        self.other.mutex(self.name).acquire(20).release()
+
     def test_bad_input(self):
         with self.assertRaisesRegex(dlock.Invalid, "nostore"):
             dlock.Client("nostore://h")
