@@ -179,11 +179,11 @@ int dlki_file_dir_open(struct file_session *s, struct dlk_error *err)
 
 int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 {
-	struct stat here, there;
+	struct stat here;
 	int fd = -1, rc;
 
-	if (fstat(s->dirfd, &here) == 0 && lstat(s->dir, &there) == 0 &&
-	    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+	if (fstat(s->dirfd, &here) == 0 &&
+	    dlki_file_stands(AT_FDCWD, s->dir, here.st_dev, here.st_ino) == 1)
 		return 0;
 	rc = dir_open_or_make(s, &fd, err);
 	if (rc < 0)

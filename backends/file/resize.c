@@ -84,9 +84,13 @@ static int resize_file(struct file_session *s, const char *file,
 {
 	int rc;
 
-	do
-		rc = try_resize(s, file, request, deadline, err);
-	while (rc > 0);
+	while ((rc = try_resize(s, file, request, deadline, err)) > 0) {
+		if (dlk_now() >= dlk_deadline(deadline))
+			return dlk_fail(err, DLOCK_EUNREACHABLE,
+					"lock file '%.120s' is replaced or "
+					"removed again and again",
+					file);
+	}
 	return rc;
 }
 

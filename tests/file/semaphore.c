@@ -65,6 +65,29 @@ CASE(file_semaphore, a_break_beside_a_resize_keeps_the_number)
 	CHECK_INT(n.held, ==, 1);
 }
 
+static int64_t breaking_until;
+
+static void break_and_take_again(void)
+{
+	break_and_take();
+	if (now_ms() < breaking_until)
+		before_pwrite = break_and_take_again;
+}
+
+CASE(file_semaphore, breaks_without_end_keep_no_resize)
+{
+	struct scene *s = scene();
+	dlock_lock *l = semaphore(store_open(s->dir, NULL), "x", 2);
+
+	breaker = semaphore(store_open(s->dir, NULL), "x", 2);
+	take(l, FOREVER);
+	breaking_until = now_ms() + patience_ms();
+	before_pwrite = break_and_take_again;
+	CHECK_RC(dlock_semaphore_resize(l, 5, 50), DLOCK_EUNREACHABLE);
+	before_pwrite = NULL;
+	CHECK_TEXT(dlock_errmsg(), "again and again");
+}
+
 CASE(file_semaphore, two_thousand_million_permits)
 {
 	struct scene *s = scene();
