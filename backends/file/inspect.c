@@ -162,20 +162,22 @@ static void report_waiters(const struct report *r)
 	}
 }
 
-static void report_holders(struct report *r, const struct dlk_request *request)
+static int report_holders(struct report *r, const char *file,
+			  const struct dlk_request *request,
+			  struct dlk_error *err)
 {
-	struct file_header h;
 	struct file_state st;
 	struct file_participant who = { 0 };
+	int found = dlki_file_entry_load(r->fd, file, request, &st, err);
 	short type;
 
-	if (dlki_file_load(r->fd, request->kind, request->name, &h, &st) < 0)
-		return;
+	if (found < 0)
+		return found;
 	if (request->kind == DLK_SEMAPHORE) {
 		r->limit = st.limit;
 		if (r->limit)
 			report_shares(r);
-		return;
+		return 0;
 	}
 	type = dlki_file_probe(r->fd, F_WRLCK, FILE_MAIN, 1);
 	if (type == F_RDLCK) {
@@ -190,30 +192,37 @@ static void report_holders(struct report *r, const struct dlk_request *request)
 			who.token = own_token(r->s, request->key);
 		report_holder(r, &who);
 	}
+	return 0;
 }
 
-static void report_all(struct report *r, const struct dlk_request *request)
+static int report_all(struct report *r, const char *file,
+		      const struct dlk_request *request, struct dlk_error *err)
 {
-	report_holders(r, request);
-	report_waiters(r);
+	int rc = report_holders(r, file, request, err);
+
+	if (rc == 0)
+		report_waiters(r);
+	return rc;
 }
 
-/* Report through a description of the session, if one is free: to open and
- * close the file would announce a waiter, and the session itself may have the
- * lock. */
-static int report_quietly(struct report *r, const struct dlk_request *request)
+/* Report through a description of the session: to open and close the file would
+ * announce a waiter, and the session itself may have the lock.  1: no
+ * description is free. */
+static int report_quietly(struct report *r, const struct dlk_request *request,
+			  struct dlk_error *err)
 {
 	struct file_name *n = dlki_file_name_get(r->s, request->key);
+	int rc = 1;
 
 	if (!n)
-		return 0;
+		return dlki_nomem(err);
 	r->fd = dlki_file_fd_borrow(n);
 	if (r->fd >= 0) {
-		report_all(r, request);
+		rc = report_all(r, n->file, request, err);
 		dlki_file_fd_return(n, r->fd);
 	}
 	dlki_file_name_put(n);
-	return r->fd >= 0;
+	return rc;
 }
 
 int dlki_file_inspect(struct dlk_session *base,
@@ -227,14 +236,17 @@ int dlki_file_inspect(struct dlk_session *base,
 	int rc = dlki_file_dir_follow(r.s, err);
 
 	(void)deadline;
-	if (rc < 0 || report_quietly(&r, request))
+	if (rc == 0)
+		rc = report_quietly(&r, request, err);
+	if (rc <= 0)
 		return rc;
+	rc = 0;
 	file = dlki_file_entry_name(r.s, request->key, "");
 	if (!file)
 		return dlki_nomem(err);
 	r.fd = dlki_file_entry_read(r.s, file);
 	if (r.fd >= 0) {
-		report_all(&r, request);
+		rc = report_all(&r, file, request, err);
 		close(r.fd);
 	} else if (errno != ENOENT) {
 		rc = dlki_file_fail(err, errno, "open lock file", file);
@@ -252,17 +264,20 @@ static const char *kind_name(uint32_t kind)
 	return kind < 2 ? names[kind] : "unknown";
 }
 
-static void list_one(struct file_session *s, const char *file,
-		     void (*each)(const struct dlock_lock_info *e, void *arg),
-		     void *arg)
+/* Leave out a file that is gone, or not ours to read. */
+static int list_one(struct file_session *s, const char *file,
+		    void (*each)(const struct dlock_lock_info *e, void *arg),
+		    void *arg, struct dlk_error *err)
 {
 	struct dlock_lock_info e = { .size = sizeof(e) };
 	struct file_header h;
 	struct file_state st;
 	int fd = dlki_file_entry_read(s, file);
 
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return dlki_file_fail(err, errno, "open lock file", file);
 	if (fd < 0)
-		return;
+		return 0;
 	if (dlki_file_load(fd, DLK_LOCK, NULL, &h, &st) == FILE_GOOD) {
 		e.name = h.name;
 		e.kind = kind_name(h.kind);
@@ -270,6 +285,7 @@ static void list_one(struct file_session *s, const char *file,
 		each(&e, arg);
 	}
 	close(fd);
+	return 0;
 }
 
 /* Is this the name of a lock file with our prefix? */
@@ -304,10 +320,10 @@ int dlki_file_list(struct dlk_session *base,
 		close(fd);
 		return dlki_file_fail(err, errno, "read directory", s->dir);
 	}
-	while ((d = readdir(dir))) {
+	while (rc == 0 && (d = readdir(dir))) {
 		if (is_lock_file(s, d->d_name))
-			list_one(s, d->d_name, each, arg);
+			rc = list_one(s, d->d_name, each, arg, err);
 	}
 	closedir(dir);
-	return 0;
+	return rc;
 }

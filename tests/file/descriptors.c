@@ -188,6 +188,34 @@ CASE(file_descriptors, out_of_descriptors_at_a_downgrade)
 		     500 * slowness());
 }
 
+static void count(const struct dlock_lock_info *e, void *arg)
+{
+	CHECK_INT(strcmp(e->name, "x"), ==, 0);
+	*(int *)arg += 1;
+}
+
+/* A list without a descriptor for the files is not empty: it fails. */
+CASE(file_descriptors, a_list_leaves_no_lock_out)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct rlimit was;
+	dlock_hold *h;
+	int fd, n = 0, rc;
+
+	h = take(mutex(store_open(dir, NULL), "x"), 0);
+	fd = dup(0);
+	CHECK(fd >= 0 && close(fd) == 0);
+	for (rlim_t i = 0; i < 3; i++) {
+		was = limit_descriptors((rlim_t)fd + i);
+		rc = dlock_list(c, count, &n, patience_ms());
+		CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+		CHECK_RC(rc, i < 2 ? DLOCK_EEXHAUSTED : DLOCK_OK);
+		CHECK_INT(n, ==, i == 2);
+	}
+	give(h);
+}
+
 /* Acquire the lock of a removed file with so many descriptors. */
 static void acquire_with(const char *dir, rlim_t descriptors, uint64_t last)
 {

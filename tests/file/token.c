@@ -237,6 +237,26 @@ static void not_broken(struct fixture *f, const char *part)
 	end_now(c);
 }
 
+static void count(const struct dlock_participant *p, void *arg)
+{
+	(void)p;
+	*(int *)arg += 1;
+}
+
+/* The lock is not said to be free. */
+static void not_shown(struct fixture *f, const char *part)
+{
+	dlock_client *c = store_open(f->dir, "keep_file=on");
+	dlock_lock *l = mutex(c, "x");
+	int n = 0;
+
+	CHECK_RC(dlock_inspect(l, count, &n, patience_ms()), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), part);
+	CHECK_INT(n, ==, 0);
+	end_now(l);
+	end_now(c);
+}
+
 CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 {
 	struct fixture f;
@@ -248,6 +268,7 @@ CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 	spoil(f.file, 0, 16);
 	not_acquired(&f, "not a lock file");
 	not_broken(&f, "not a lock file");
+	not_shown(&f, "not a lock file");
 	fd = open(f.file, O_RDONLY);
 	CHECK(read(fd, data, sizeof(data)) == sizeof(data));
 	CHECK(data[0] == (char)0xA5);
@@ -294,6 +315,7 @@ CASE(file_token, a_file_of_another_version_is_left_alone)
 	overwrite(f.file, 0, &h, sizeof(h));
 	not_acquired(&f, "has format 3, and we know format 2");
 	not_broken(&f, "has format 3");
+	not_shown(&f, "has format 3");
 	h.version = 2;
 	h.sum = sum;
 	overwrite(f.file, 0, &h, sizeof(h));
