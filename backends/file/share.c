@@ -267,6 +267,15 @@ int dlki_file_share_make(const struct file_session *s, const char *file,
 	return -1;
 }
 
+/* A umask may have cleared bits of the mode. */
+static int make_own_dir(const char *dir, mode_t mode)
+{
+	if (mkdir(dir, mode) < 0)
+		return -1;
+	(void)fchmodat(AT_FDCWD, dir, mode, AT_SYMLINK_NOFOLLOW);
+	return 0;
+}
+
 /* Make the directory, as dlki_file_share_make() makes a file. */
 static int make_dir(const char *dir, const char *fresh, mode_t mode)
 {
@@ -295,7 +304,7 @@ int dlki_file_share_make_dir(const struct file_session *s)
 	int rc;
 
 	if (s->share == FILE_SHARE_USER)
-		return mkdir(s->dir, shares[s->share].dir);
+		return make_own_dir(s->dir, shares[s->share].dir);
 	if (random_id(&id) < 0)
 		return -1;
 	if (asprintf(&fresh, "%s.~new-%016llx", s->dir,

@@ -161,6 +161,10 @@ Test(file_directory, a_strange_umask_does_no_harm)
 	accepted(sub);
 	CHECK(stat(store_file(sub, "l", "x"), &st) == 0);
 	CHECK_INT(st.st_mode & 07777, ==, 0600);
+	snprintf(sub, sizeof(sub), "%s/e", dir);
+	accepted(sub);
+	CHECK(stat(sub, &st) == 0);
+	CHECK_INT(st.st_mode & 07777, ==, 0700);
 }
 
 Test(file_directory, network_file_systems)
