@@ -3,23 +3,26 @@
 #include "backends/zk/call.h"
 #include "backends/zk/queue.h"
 
+#include <dlock/backend.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define LABEL_MAX 240 /* a node has room for a megabyte at most */
 #define TRY " try"
 #define CARRIES " set"
 
 char *dlki_zk_data_new(const struct zk_ticket *t, size_t *len)
 {
 	const char *label = t->base.request.label;
-	size_t at = strlen(label) + 1, size = at + 32;
+	size_t n = dlk_utf8_clip(label, LABEL_MAX), at = n + 1, size = at + 32;
 	char *data = malloc(size);
 
 	if (!data)
 		return NULL;
-	memcpy(data, label, at);
+	memcpy(data, label, n);
+	data[n] = '\0';
 	*len = at + (size_t)snprintf(data + at, size - at, "%" PRId64 "%s%s",
 				     t->above, t->as_try ? TRY : "",
 				     t->carries ? CARRIES : "");

@@ -187,7 +187,9 @@ typedef struct dlock_options {
 	size_t size;
 	uint32_t require;        /* DLOCK_CAP_ bits the store must have */
 	const char *label;       /* the label that dlock_inspect() shows; NULL:
-				  * host:pid */
+				  * host:pid.  Any bytes: a program that prints
+				  * a label escapes them.  A store keeps the
+				  * first 63 bytes, or more */
 	dlock_event_fn on_event; /* may be NULL */
 	dlock_log_fn on_log;     /* may be NULL: silent */
 	void *arg;               /* passed to both */
@@ -434,7 +436,7 @@ typedef struct dlock_acquire_options {
 			      * max_hold= in the URI says */
 	int no_renew;        /* the hold ends with its first lease */
 	const char *label;   /* the label that dlock_inspect() shows; NULL: the
-			      * client's */
+			      * client's.  UTF-8 without control characters */
 	uint32_t permits;    /* of a semaphore, all or none; 0 is 1 */
 } dlock_acquire_options;
 

@@ -124,6 +124,7 @@
 	X(opts_lease, NONE)                                                    \
 	X(opts_extend, NONE)                                                   \
 	X(opts_label, DLOCK_CAP_INSPECT)                                       \
+	X(opts_long_label, DLOCK_CAP_INSPECT)                                  \
 	X(opts_reentry, NONE)                                                  \
 	X(opts_readers, SHARED)                                                \
 	X(opts_permits, COUNT)                                                 \

@@ -116,7 +116,7 @@ void case_opts_extend(struct conform *t)
 
 struct labels {
 	const char *wanted;
-	int found, n;
+	int found, begun, n;
 };
 
 static void look(const struct dlock_participant *p, void *arg)
@@ -125,6 +125,8 @@ static void look(const struct dlock_participant *p, void *arg)
 
 	l->n++;
 	l->found += strcmp(p->label, l->wanted) == 0;
+	l->begun += strlen(p->label) >= 63 &&
+		    !strncmp(p->label, l->wanted, strlen(p->label));
 }
 
 void case_opts_label(struct conform *t)
@@ -147,6 +149,24 @@ void case_opts_label(struct conform *t)
 	CHECK_OK(dlock_inspect(handle(t, c), look, &l, patience_ms()));
 	CHECK_INT(l.found, ==, 0);
 	CHECK_INT(l.n, ==, 1);
+	give(h);
+}
+
+/* Longer than any store takes a value. */
+void case_opts_long_label(struct conform *t)
+{
+	static char much[2 << 20];
+	struct labels l = { .wanted = much };
+	dlock_acquire_options o = with();
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_hold *h;
+
+	memset(much, 'x', sizeof(much) - 1);
+	use_mutex(t);
+	o.label = much;
+	h = take_so(t->lock, &o);
+	CHECK_OK(dlock_inspect(handle(t, c), look, &l, patience_ms()));
+	CHECK_INT(l.begun, ==, 1);
 	give(h);
 }
 
