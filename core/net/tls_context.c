@@ -42,6 +42,18 @@ static int no_passphrase(char *out, int size, int writing, void *arg)
 
 /* ---- Files --------------------------------------------------------------- */
 
+/* Has OpenSSL failed for want of memory, and not for a flaw of the file?
+ * Empties the queue of errors. */
+static int ran_out(void)
+{
+	unsigned long error;
+	int out = 0;
+
+	while ((error = ERR_get_error()) != 0)
+		out |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+	return out;
+}
+
 /* Call each() with every certificate of a PEM file; each() gets the reference,
  * and returns 1 for success. */
 static int read_certs(const struct dlki_file *file,
@@ -72,6 +84,8 @@ static int read_certs(const struct dlki_file *file,
 	else if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		rc = dlki_contents_refuse(
 			file, "has a certificate that makes no sense", err);
+	if (rc != 0 && ran_out())
+		rc = dlki_nomem(err);
 	BIO_free(bio);
 	dlki_contents_free(text, len);
 	return rc;
@@ -143,6 +157,8 @@ static int load_key(struct dlki_tls_client *c, const char *path,
 		rc = dlki_contents_refuse(
 			&file, "does not belong to the certificate in tls_cert",
 			err);
+	if (rc != 0 && ran_out())
+		rc = dlki_nomem(err);
 	EVP_PKEY_free(key);
 	BIO_free(bio);
 	dlki_contents_free(text, len);

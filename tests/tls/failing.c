@@ -46,10 +46,13 @@ Test(failing, a_context_is_not_made)
 		{ "SSL_CTX_new", 1, DLOCK_ESYSTEM, "OpenSSL: " },
 		{ "malloc", 1, DLOCK_ENOMEM, "tls_ca" },
 		{ "BIO_new_mem_buf", 1, DLOCK_ENOMEM, "out of memory" },
+		{ "PEM_read_bio_X509_AUX", 1, DLOCK_ENOMEM, "out of memory" },
+		{ "PEM_read_bio_X509_AUX", 2, DLOCK_ENOMEM, "out of memory" },
 		{ "X509_STORE_add_cert", 1, DLOCK_EINVAL, "cannot be used" },
 		{ "BIO_new_mem_buf", 2, DLOCK_ENOMEM, "out of memory" },
 		{ "malloc", 3, DLOCK_ENOMEM, "tls_key" },
 		{ "BIO_new_mem_buf", 3, DLOCK_ENOMEM, "out of memory" },
+		{ "PEM_read_bio_PrivateKey", 1, DLOCK_ENOMEM, "out of memory" },
 	};
 	const struct dlki_tls_options o = { .name = "localhost",
 					    .ca = certs_path("ca.pem"),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tests/tls/failing.c lets fail. */
+#include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
@@ -30,3 +32,18 @@ FAULT_WRAP(int, 0, SSL_key_update, (SSL * ssl, int type), (ssl, type))
 FAULT_WRAP(int, 0, SSL_write_ex,
 	   (SSL * ssl, const void *bytes, size_t n, size_t *done),
 	   (ssl, bytes, n, done))
+
+/* For want of memory, as OpenSSL tells of it. */
+static void *ran_out(void)
+{
+	ERR_raise(ERR_LIB_PEM, ERR_R_MALLOC_FAILURE);
+	ERR_raise(ERR_LIB_PEM, ERR_R_PEM_LIB);
+	return NULL;
+}
+
+FAULT_WRAP(X509 *, ran_out(), PEM_read_bio_X509_AUX,
+	   (BIO * bio, X509 **cert, pem_password_cb *ask, void *arg),
+	   (bio, cert, ask, arg))
+FAULT_WRAP(EVP_PKEY *, ran_out(), PEM_read_bio_PrivateKey,
+	   (BIO * bio, EVP_PKEY **key, pem_password_cb *ask, void *arg),
+	   (bio, key, ask, arg))
