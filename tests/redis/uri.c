@@ -94,6 +94,27 @@ CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 		      "127.0.0.1:1");
 }
 
+/* Of a socket at a path of so many bytes. */
+static const char *unix_uri(size_t bytes)
+{
+	static const char begin[] = "redis+unix://", end[] = "?connect=200ms";
+	static char uri[256];
+	char *at = uri + sizeof(begin) - 1;
+
+	memcpy(uri, begin, sizeof(begin));
+	memset(at, 'x', bytes);
+	*at = '/';
+	memcpy(at + bytes, end, sizeof(end));
+	return uri;
+}
+
+CASE(redis_uri, of_a_unix_socket_has_room_for_so_long_a_path)
+{
+	opening_fails(unix_uri(107), DLOCK_EUNREACHABLE, "No such file");
+	opening_fails(unix_uri(108), DLOCK_EINVAL,
+		      "1 to 107 bytes, not 108: '/xxx");
+}
+
 CASE(redis_uri, databases_do_not_meet)
 {
 	struct lab_server *server = server_start(NULL);
