@@ -79,25 +79,43 @@ static int lock_when_free(int fd, dlk_time deadline)
 	return rc;
 }
 
+/* Lock the floor.  1; 0: the file was removed meanwhile; or the error. */
+static int lock_floor(struct file_session *s, const char *file,
+		      dlk_time deadline, int *fd, struct dlk_error *err)
+{
+	struct stat st;
+	int rc = dlki_file_entry(s, file, fd, &st, err);
+
+	if (rc)
+		return rc < 0 ? rc : err->code;
+	rc = lock_when_free(*fd, deadline);
+	if (rc == 1 &&
+	    dlki_file_stands(s->dirfd, file, st.st_dev, st.st_ino) != 0)
+		return 1;
+	if (rc < 0)
+		rc = dlki_file_fail(err, errno, "lock", file);
+	else if (rc == 0)
+		rc = dlk_fail(err, DLOCK_EBUSY, "'%s' is locked", file);
+	else
+		rc = 0;
+	dlki_file_fds_close(*fd);
+	return rc;
+}
+
 int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	char file[FILE_FLOOR_NAME_SIZE];
-	struct stat st;
 	int fd, rc;
 
-	rc = dlki_file_entry(s, dlki_file_floor_name(s, file), &fd, &st, err);
-	if (rc)
-		return rc < 0 ? rc : err->code;
-	rc = lock_when_free(fd, deadline);
-	if (rc == 1)
-		return fd;
-	if (rc < 0)
-		rc = dlki_file_fail(err, errno, "lock", file);
-	else
-		rc = dlk_fail(err, DLOCK_EBUSY, "'%s' is locked", file);
-	dlki_file_fds_close(fd);
-	return rc;
+	dlki_file_floor_name(s, file);
+	do
+		rc = lock_floor(s, file, deadline, &fd, err);
+	while (rc == 0 && dlk_now() < deadline);
+	if (rc == 0)
+		rc = dlk_fail(err, DLOCK_EBUSY,
+			      "'%s' is removed again and again", file);
+	return rc == 1 ? fd : rc;
 }
 
 /* Unlock the floor, then close it, as the close tells a waiter to try.  A close

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/file/bytes.h"
+
 #define NAMES 60
 
 /* The loss shows at once: a check each third of the ttl would take ten
@@ -346,4 +348,45 @@ CASE(file_removal, a_break_that_ends_halfway_minds_the_last_holder)
 	fail_pwrite = 0;
 	clock_back_s = 3600;
 	token_after(last_token, the_lock);
+}
+
+/* Open the floor for writing, and lock it. */
+static int locked_floor(const char *dir, int flags)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/dlock.~floor", dir);
+	if (flags & O_CREAT)
+		CHECK(unlink(path) == 0);
+	fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
+	CHECK(fd >= 0 && dlki_file_lock(fd, F_WRLCK, FILE_MAIN) == 1);
+	return fd;
+}
+
+static void *break_once(void *arg)
+{
+	CHECK_OK(dlock_break(arg, patience_ms()));
+	return NULL;
+}
+
+/* Each break that waits for the floor has an inotify descriptor for it. */
+CASE(file_removal, of_the_floor_that_a_break_waits_for)
+{
+	const char *dir = store_dir();
+	dlock_lock *l = mutex(store_open(dir, NULL), "x");
+	int old, fresh, begun;
+	pthread_t thread;
+
+	token_after(0, l);
+	CHECK_OK(dlock_break(l, patience_ms()));
+	old = locked_floor(dir, 0);
+	begun = inotify_inits;
+	CHECK(pthread_create(&thread, NULL, break_once, l) == 0);
+	EVENTUALLY(inotify_inits == begun + 1);
+	fresh = locked_floor(dir, O_CREAT | O_EXCL);
+	CHECK(close(old) == 0);
+	EVENTUALLY(inotify_inits == begun + 2);
+	CHECK(close(fresh) == 0);
+	pthread_join(thread, NULL);
 }
