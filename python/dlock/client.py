@@ -38,6 +38,8 @@ def _free_mutexes():
     """In a forked child, which lacks the threads that locked them."""
     for asked in listed(_open) + listed(every):
         asked._mu = threading.RLock()
+    for hold in listed(every):
+        hold._slow = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_free_mutexes)

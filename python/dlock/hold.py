@@ -52,8 +52,10 @@ class HoldRef:
         self._c.now = raw
         self._of = of  # the hold whose member it is
         self._members = weakref.WeakValueDictionary()
-        # It is not released while another thread asks it.
+        # It is not released while another thread asks it, or, with _slow,
+        # has it ask the store.  _slow is locked first.
         self._mu = of._mu if of else threading.RLock()
+        self._slow = of._slow if of else threading.RLock()
         self._token = lib.dlock_token(raw)
 
     def _note(self):
@@ -70,13 +72,21 @@ class HoldRef:
             self._of is None or not self._of._is_over())
 
     def _end(self):
-        with self._mu:
+        with self._slow, self._mu:
             self._c.now = ffi.NULL
+
+    def _now(self):
+        ended = self._of is not None and self._of._c.now == ffi.NULL
+        return ffi.NULL if ended else self._c.now
 
     def _ask(self, call, *args):
         with self._mu:
-            ended = self._of is not None and self._of._c.now == ffi.NULL
-            return call(ffi.NULL if ended else self._c.now, *args)
+            return call(self._now(), *args)
+
+    def _ask_store(self, call):
+        """Other threads may ask it meanwhile."""
+        with self._slow:
+            return call(self._now())
 
     def _what(self):
         return "the lock"
@@ -118,11 +128,11 @@ class HoldRef:
 
     def revocable(self):
         """Have on_event told ("wanted") when others want the lock."""
-        checked(self._ask(lib.dlock_revocable))
+        checked(self._ask_store(lib.dlock_revocable))
 
     def wanted_fileno(self):
         """Polls readable once others want the lock; calls revocable()."""
-        return checked(self._ask(lib.dlock_wanted_fd))
+        return checked(self._ask_store(lib.dlock_wanted_fd))
 
     def member(self, i):
         """The hold of a multi-lock's member, each time the same; None past the
@@ -178,7 +188,7 @@ class OwnHold(HoldRef):
         return f"<dlock.Hold of {self._lock!r}: {state}, token {self._token}>"
 
     def _let_go(self):
-        with self._mu:
+        with self._slow, self._mu:
             if not lib.py_leave_hold(self._c):
                 raise Invalid(f"{self._what()} is being upgraded: release it "
                               "after that")

@@ -257,6 +257,17 @@ class Holds(Case):
                 self.eventually(lambda: told == ["wanted"])
                 hold.check()
 
+    def test_is_asked_while_it_asks_the_store(self):
+        with dlock.Client("mem://slow?delay=500ms") as store:
+            hold, asked = store.mutex(self.name).acquire(), 0
+            asking = InThread(hold.revocable)
+            while asking.is_alive():
+                hold.check()
+                asked += 1
+            self.assertIsNone(asking.result())
+            self.assertGreater(asked, 20)
+            hold.release()
+
     def test_holders_of_permits_are_told_of_a_revoke(self):
         mine = self.store.semaphore(self.name, 2)
         with mine.acquire() as one, mine.acquire() as two:

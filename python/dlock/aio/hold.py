@@ -45,7 +45,7 @@ class Hold(OwnHold):
             return
         client._check_loop()
         call = Call(client)
-        with self._mu:
+        with self._slow, self._mu:
             lib.py_leave_hold(self._c)
             call.begin(lib.py_release_start, self._c)
         await call.result()
