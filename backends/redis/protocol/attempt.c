@@ -14,8 +14,7 @@ static enum redis_script script_of(const struct redis_store *s,
 					     RD_ATTEMPT_EXCLUSIVE;
 }
 
-void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op,
-			      dlk_time now)
+void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
 	struct redis_arg ttl = { s->ttl, s->ttl_len };
@@ -30,7 +29,6 @@ void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op,
 	const struct redis_script_call call = { script_of(s, request), args,
 						4 };
 
-	(void)now;
 	if (dlki_redis_store_may_ask(s, op))
 		dlki_redis_store_call(s, op, &call);
 }

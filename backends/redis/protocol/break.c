@@ -26,12 +26,10 @@ static int knows_holders(const struct dlki_op *op)
 	return op->about && op->about[0];
 }
 
-void dlki_redis_store_break(struct redis_store *s, struct dlki_op *op,
-			    dlk_time now)
+void dlki_redis_store_break(struct redis_store *s, struct dlki_op *op)
 {
 	const struct redis_script_call call = { RD_BREAK, NULL, 0 };
 
-	(void)now;
 	if (!dlki_redis_store_may_ask(s, op))
 		return;
 	if (knows_holders(op))

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 #include "core/base/digits.h"
 
-void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op,
-				dlk_time now)
+void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
 	struct redis_arg ttl = { s->ttl, s->ttl_len };
@@ -19,18 +17,5 @@ void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op,
 	const struct redis_script_call call = { RD_DOWNGRADE, args,
 						op->token_used != 0 ? 4 : 3 };
 
-	(void)now;
 	dlki_redis_store_call(s, op, &call);
-}
-
-enum redis_taken dlki_redis_store_downgraded(struct redis_store *s,
-					     const struct redis_answer *a)
-{
-	int64_t stood;
-
-	(void)s;
-	if (!dlki_redis_number(a->reply, 0, &stood))
-		return RD_SENSELESS;
-	dlki_answered(a->op, stood != 0);
-	return RD_TAKEN;
 }

@@ -35,7 +35,7 @@ int dlki_redis_store_message(struct redis_store *s,
 	return 1;
 }
 
-void dlki_redis_store_listen(struct redis_store *s, dlk_time now)
+void dlki_redis_store_listen(struct redis_store *s)
 {
 	struct redis_line *ear = &s->ear;
 
@@ -43,7 +43,7 @@ void dlki_redis_store_listen(struct redis_store *s, dlk_time now)
 	if (!dlki_is_up(ear->link) || ear->greeted < ear->greetings)
 		return;
 	dlki_resume(&s->base);
-	if (now >= ear->heard + QUIET_NS)
+	if (s->now >= ear->heard + QUIET_NS)
 		dlki_redis_store_ping(ear);
 	else
 		s->base.due = ear->heard + QUIET_NS;

@@ -2,19 +2,33 @@
 /* Replies, and the requests to which they belong. */
 #include <string.h>
 
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/fault.h"
 #include "backends/redis/protocol/store.h"
+
+/* Take a number: whether the claim, or the lock, stood. */
+static enum redis_taken take_number(struct redis_store *s,
+				    const struct redis_answer *a)
+{
+	int64_t stood;
+
+	(void)s;
+	if (!dlki_redis_number(a->reply, 0, &stood))
+		return RD_SENSELESS;
+	dlki_answered(a->op, stood != 0);
+	return RD_TAKEN;
+}
 
 static redis_take_fn *const take[DLKI_VERBS] = {
 	[DLKI_ATTEMPT] = dlki_redis_store_attempted,
 	[DLKI_RENEW] = dlki_redis_store_renewed,
-	[DLKI_RELEASE] = dlki_redis_store_released,
-	[DLKI_DOWNGRADE] = dlki_redis_store_downgraded,
+	[DLKI_RELEASE] = take_number,
+	[DLKI_DOWNGRADE] = take_number,
 	[DLKI_WATCH] = dlki_redis_store_watched,
-	[DLKI_REVOKE] = dlki_redis_store_revoked,
+	[DLKI_REVOKE] = take_number,
 	[DLKI_BREAK] = dlki_redis_store_broken,
 	[DLKI_INSPECT] = dlki_redis_store_inspected,
-	[DLKI_RESIZE] = dlki_redis_store_resized,
+	[DLKI_RESIZE] = take_number,
 	[DLKI_LIST] = dlki_redis_store_listed,
 };
 
@@ -83,10 +97,10 @@ static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 }
 
 static int take_answer(struct redis_store *s, const struct redis_reply *reply,
-		       dlk_time now, struct dlk_error *err)
+		       struct dlk_error *err)
 {
 	struct dlki_link *l = s->main.link;
-	struct redis_answer a = { .reply = reply, .now = now, .err = err };
+	struct redis_answer a = { .reply = reply, .err = err };
 	struct dlki_front front;
 
 	if (!dlki_front(l, &front))
@@ -123,13 +137,12 @@ static int take_noise(const struct redis_store *s, const struct redis_line *l,
 }
 
 int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,
-			   const char *bytes, size_t n, dlk_time now,
-			   struct dlk_error *err)
+			   const char *bytes, size_t n, struct dlk_error *err)
 {
 	const struct redis_reply *reply;
 	int rc = dlki_redis_reader_feed(&line->reader, bytes, n, err);
 
-	line->heard = now;
+	line->heard = s->now;
 	if (rc != 0)
 		return take_noise(s, line, err);
 	while (rc == 0) {
@@ -139,13 +152,13 @@ int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,
 		if (rc != 1)
 			return take_noise(s, line, err);
 		if (line == &s->main)
-			rc = take_answer(s, reply, now, err);
+			rc = take_answer(s, reply, err);
 		else if (dlki_redis_store_message(s, reply))
 			rc = 0;
 		else
 			rc = dlki_redis_store_greeted(s, line, reply, err);
 	}
 	if (line == &s->ear)
-		dlki_redis_store_listen(s, now);
+		dlki_redis_store_listen(s);
 	return rc;
 }

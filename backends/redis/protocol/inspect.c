@@ -2,15 +2,13 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
-void dlki_redis_store_inspect(struct redis_store *s, struct dlki_op *op,
-			      dlk_time now)
+void dlki_redis_store_inspect(struct redis_store *s, struct dlki_op *op)
 {
 	static const struct redis_arg only = { "holders", 7 };
 	const struct redis_script_call call = { RD_INSPECT, &only,
 						op->request->holders_only ? 1 :
 									    0 };
 
-	(void)now;
 	if (dlki_redis_store_may_ask(s, op))
 		dlki_redis_store_call(s, op, &call);
 }

@@ -70,12 +70,10 @@ static void ask_more(struct redis_store *s, struct dlki_op *op,
 	dlki_redis_commands_free(&out);
 }
 
-void dlki_redis_store_list(struct redis_store *s, struct dlki_op *op,
-			   dlk_time now)
+void dlki_redis_store_list(struct redis_store *s, struct dlki_op *op)
 {
 	struct redis_listing *l = calloc(1, sizeof(*l));
 
-	(void)now;
 	if (!l) {
 		dlki_redis_store_no_memory(op);
 		return;

@@ -84,7 +84,7 @@ static void redis_greet(struct dlki_store *base, struct dlki_link *l,
 	struct redis_line *line = line_of(s, l);
 	struct dlk_error err;
 
-	line->heard = now;
+	s->now = line->heard = now;
 	/* Without a reader there is no greeting, and the connection ends. */
 	if (dlki_redis_reader_init(&line->reader, &err) != 0)
 		return;
@@ -121,10 +121,11 @@ static void redis_submit(struct dlki_store *base, enum dlki_verb verb,
 {
 	struct redis_store *s = (struct redis_store *)base;
 
+	s->now = now;
 	if (verb == DLKI_RELEASE)
 		bring_text(s, ops, n);
 	for (size_t i = 0; i < n; i++)
-		submit[verb](s, ops[i], now);
+		submit[verb](s, ops[i]);
 }
 
 static int redis_input(struct dlki_store *base, struct dlki_link *l,
@@ -136,7 +137,8 @@ static int redis_input(struct dlki_store *base, struct dlki_link *l,
 
 	if (!line->has_reader)
 		return dlki_nomem(err);
-	return dlki_redis_store_input(s, line, bytes, n, now, err);
+	s->now = now;
+	return dlki_redis_store_input(s, line, bytes, n, err);
 }
 
 static void forget_reader(struct redis_line *line)
@@ -173,7 +175,10 @@ static void redis_late(struct dlki_store *base, struct dlki_link *l,
 
 static void redis_timer(struct dlki_store *base, dlk_time now)
 {
-	dlki_redis_store_listen((struct redis_store *)base, now);
+	struct redis_store *s = (struct redis_store *)base;
+
+	s->now = now;
+	dlki_redis_store_listen(s);
 }
 
 static void redis_close(struct dlki_store *base)

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 /* The answer to any request ahead of the release, in the same write, serves as
  * well as the answer to a PING. */
-static int wants_ping(const struct redis_store *s, const struct dlki_op *op,
-		      dlk_time now)
+static int wants_ping(const struct redis_store *s, const struct dlki_op *op)
 {
 	return op->lease_heard != 0 && !op->closing &&
 	       !dlki_has_output(s->main.link) &&
-	       dlki_redis_ping_pays(op->lease_heard, op->pushed, now);
+	       dlki_redis_ping_pays(op->lease_heard, op->pushed, s->now);
 }
 
-void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op,
-			      dlk_time now)
+void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op)
 {
 	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
 	struct redis_release args;
@@ -25,20 +22,8 @@ void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op,
 	dlki_redis_release_args(&args, op->request->owner, op->token,
 				op->token_used);
 	call.n_args = args.n_args;
-	if (wants_ping(s, op, now) && s->knows[call.script])
+	if (wants_ping(s, op) && s->knows[call.script])
 		dlki_send(s->main.link, DLKI_PING, NULL, 1, ping,
 			  sizeof(ping) - 1);
 	dlki_redis_store_call(s, op, &call);
-}
-
-enum redis_taken dlki_redis_store_released(struct redis_store *s,
-					   const struct redis_answer *a)
-{
-	int64_t had;
-
-	(void)s;
-	if (!dlki_redis_number(a->reply, 0, &had))
-		return RD_SENSELESS;
-	dlki_answered(a->op, had != 0);
-	return RD_TAKEN;
 }

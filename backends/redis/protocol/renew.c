@@ -8,8 +8,7 @@
 /* A larger difference is no delay: the clock was set. */
 enum { STEP_MS = 250 };
 
-void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op,
-			    dlk_time now)
+void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op)
 {
 	char grant[RD_GRANT_SIZE];
 	const struct redis_arg args[] = {
@@ -20,19 +19,18 @@ void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op,
 							   RD_RENEW,
 						args, 2 };
 
-	(void)now;
 	dlki_redis_store_call(s, op, &call);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
 
-static void warn_of_clock(struct redis_store *s, int64_t off_ms, dlk_time now)
+static void warn_of_clock(struct redis_store *s, int64_t off_ms)
 {
 	char text[100];
 
-	if (s->warned && now - s->warned < s->terms.lease_ms * DLK_MS)
+	if (s->warned && s->now - s->warned < s->terms.lease_ms * DLK_MS)
 		return;
-	s->warned = now;
+	s->warned = s->now;
 	snprintf(text, sizeof(text),
 		 "the server's clock was set by %" PRId64
 		 " ms: leases there end that much %s",
@@ -52,11 +50,11 @@ static void check_clock(struct redis_store *s, const struct redis_answer *a,
 	if (a->op->lease_from == 0)
 		return;
 	most = ttl_ms - (a->since - a->op->lease_heard) / DLK_MS;
-	least = ttl_ms - (a->now - a->op->lease_from) / DLK_MS;
+	least = ttl_ms - (s->now - a->op->lease_from) / DLK_MS;
 	if (left_ms > most + STEP_MS)
-		warn_of_clock(s, left_ms - most, a->now);
+		warn_of_clock(s, left_ms - most);
 	else if (left_ms < least - STEP_MS)
-		warn_of_clock(s, left_ms - least, a->now);
+		warn_of_clock(s, left_ms - least);
 }
 
 enum redis_taken dlki_redis_store_renewed(struct redis_store *s,

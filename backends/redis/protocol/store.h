@@ -41,6 +41,7 @@ struct redis_store {
 	struct dlki_store base;
 	struct redis_line main, ear;
 	struct dlki_terms terms;
+	dlk_time now; /* of the protocol's call under way */
 	char order; /* 'f'air or 'a'ny */
 	int plain;  /* key=plain */
 	uint32_t db;
@@ -83,7 +84,7 @@ int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op);
 struct redis_answer {
 	struct dlki_op *op; /* NULL: the op is over */
 	const struct redis_reply *reply;
-	dlk_time since, now;
+	dlk_time since;
 	struct dlk_error *err; /* of RD_CUT */
 };
 
@@ -94,8 +95,7 @@ enum redis_taken {
 	RD_CUT            /* the connection ends */
 };
 
-typedef void redis_submit_fn(struct redis_store *s, struct dlki_op *op,
-			     dlk_time now);
+typedef void redis_submit_fn(struct redis_store *s, struct dlki_op *op);
 
 /* Not called for an error of the server, except for LIST. */
 typedef enum redis_taken redis_take_fn(struct redis_store *s,
@@ -108,10 +108,8 @@ redis_submit_fn dlki_redis_store_attempt, dlki_redis_store_renew,
 	dlki_redis_store_list;
 
 redis_take_fn dlki_redis_store_attempted, dlki_redis_store_renewed,
-	dlki_redis_store_released, dlki_redis_store_downgraded,
-	dlki_redis_store_watched, dlki_redis_store_revoked,
-	dlki_redis_store_broken, dlki_redis_store_inspected,
-	dlki_redis_store_resized, dlki_redis_store_listed;
+	dlki_redis_store_watched, dlki_redis_store_broken,
+	dlki_redis_store_inspected, dlki_redis_store_listed;
 
 /* Fail the op: the server refuses the request (RD_TAKEN or RD_CUT); or there is
  * no memory. */
@@ -148,10 +146,9 @@ int dlki_redis_store_message(struct redis_store *s,
 
 /* Resume the ops that wait for the ear, if the ear is up; if it is quiet, ask
  * whether the server is there.  Sets base.due. */
-void dlki_redis_store_listen(struct redis_store *s, dlk_time now);
+void dlki_redis_store_listen(struct redis_store *s);
 
 int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,
-			   const char *bytes, size_t n, dlk_time now,
-			   struct dlk_error *err);
+			   const char *bytes, size_t n, struct dlk_error *err);
 
 #endif

@@ -6,8 +6,7 @@
 #include "backends/redis/protocol/store.h"
 
 /* Watch, once the ear listens: an earlier message would be lost. */
-void dlki_redis_store_watch(struct redis_store *s, struct dlki_op *op,
-			    dlk_time now)
+void dlki_redis_store_watch(struct redis_store *s, struct dlki_op *op)
 {
 	char grant[RD_GRANT_SIZE];
 	const struct redis_arg args[] = {
@@ -17,7 +16,6 @@ void dlki_redis_store_watch(struct redis_store *s, struct dlki_op *op,
 	};
 	const struct redis_script_call call = { RD_WATCH, args, 3 };
 
-	(void)now;
 	if (dlki_is_up(s->ear.link)) {
 		dlki_redis_store_call(s, op, &call);
 	} else {
@@ -41,23 +39,9 @@ enum redis_taken dlki_redis_store_watched(struct redis_store *s,
 	return RD_TAKEN;
 }
 
-void dlki_redis_store_revoke(struct redis_store *s, struct dlki_op *op,
-			     dlk_time now)
+void dlki_redis_store_revoke(struct redis_store *s, struct dlki_op *op)
 {
 	const struct redis_script_call call = { RD_REVOKE, NULL, 0 };
 
-	(void)now;
 	dlki_redis_store_call(s, op, &call);
-}
-
-enum redis_taken dlki_redis_store_revoked(struct redis_store *s,
-					  const struct redis_answer *a)
-{
-	int64_t told;
-
-	(void)s;
-	if (!dlki_redis_number(a->reply, 0, &told))
-		return RD_SENSELESS;
-	dlki_answered(a->op, 1);
-	return RD_TAKEN;
 }
