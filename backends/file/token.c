@@ -15,6 +15,7 @@
 #include "backends/file/notify.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
+#include "core/base/error.h"
 
 #define BATCH_MAX 4096
 #define STREAK 32   /* quick draws in a row before batches grow */
@@ -74,18 +75,11 @@ int dlki_file_find_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 	if (!st.limit || (st.limit == c->limit && !st.is_set) || !is_in_use(fd))
 		return 1;
 	if (!st.is_set)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"semaphore '%.100s' has %u permits, not %u",
-				c->name, (unsigned int)st.limit,
-				(unsigned int)c->limit);
+		return dlki_other_limit(err, c, st.limit);
 	t->limit = st.limit;
 	t->is_set = 1;
 	if (c->permits > st.limit)
-		return dlk_fail(
-			err, DLOCK_EINVAL,
-			"semaphore '%.100s' has only %u permits, not %u",
-			c->name, (unsigned int)st.limit,
-			(unsigned int)c->permits);
+		return dlki_other_limit(err, c, st.limit);
 	return dlki_file_count(fd, FILE_HOLDERS, FILE_WAITERS) < st.limit;
 }
 

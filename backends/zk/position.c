@@ -75,12 +75,9 @@ static enum dlk_verdict wait_in_queue(struct zk_attempt *a,
 	return dlki_zk_busy(a->s, a->t);
 }
 
-static enum dlk_verdict refuse(struct zk_attempt *a, const char *only,
-			       uint32_t there, uint32_t wanted)
+static enum dlk_verdict refuse(const struct zk_attempt *a, uint32_t limit)
 {
-	dlk_fail(a->err, DLOCK_EINVAL,
-		 "semaphore '%s' has %s%u permits, not %u",
-		 a->t->base.request.name, only, there, wanted);
+	dlki_other_limit(a->err, &a->t->base.request, limit);
 	return DLK_FAILED;
 }
 
@@ -103,8 +100,7 @@ static enum dlk_verdict await_other_limit(struct zk_attempt *a,
 					  size_t other)
 {
 	if (other == 0)
-		return refuse(a, "", queue->v[0].entry.limit,
-			      a->t->base.request.limit);
+		return refuse(a, queue->v[0].entry.limit);
 	if (watch_ahead(a, queue->v[other].node) != 0 ||
 	    watch_number(a, queue) != 0)
 		return DLK_FAILED;
@@ -131,7 +127,7 @@ int dlki_zk_position_judge(struct zk_attempt *a, const struct zk_queue *queue,
 	if (other >= 0) {
 		*verdict = await_other_limit(a, queue, (size_t)other);
 	} else if (set > 0 && me.permits > set && !served) {
-		*verdict = refuse(a, "only ", set, me.permits);
+		*verdict = refuse(a, set);
 	} else if (last >= 0 && a->t->base.last) {
 		*verdict = DLK_BUSY;
 	} else {

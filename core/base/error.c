@@ -86,6 +86,18 @@ int dlki_nomem(struct dlk_error *err)
 	return dlk_fail(err, DLOCK_ENOMEM, "%s", dlock_strerror(DLOCK_ENOMEM));
 }
 
+int dlki_other_limit(struct dlk_error *err, const struct dlk_request *request,
+		     uint32_t limit)
+{
+	int few = request->permits > limit;
+
+	return dlk_fail(err, DLOCK_EINVAL,
+			"semaphore '%.100s' has %s%u permits, not %u",
+			request->name, few ? "only " : "", (unsigned int)limit,
+			(unsigned int)(few ? request->permits :
+					     request->limit));
+}
+
 int dlki_text_check(const char *text, size_t len, const char *what,
 		    struct dlk_error *err)
 {

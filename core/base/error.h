@@ -34,6 +34,11 @@ int dlki_nomem(struct dlk_error *err);
  * ESYSTEM.  The text is "<doing>: <dlki_errno_text>". */
 int dlki_system(struct dlk_error *err, int errnum, const char *doing);
 
+/* A semaphore has `limit` permits: too few for the request, or another number
+ * than the request's.  Returns EINVAL. */
+int dlki_other_limit(struct dlk_error *err, const struct dlk_request *request,
+		     uint32_t limit);
+
 /* Are the bytes text, as in utf8.h?  0; or EINVAL, with the flaw of `what`. */
 int dlki_text_check(const char *text, size_t len, const char *what,
 		    struct dlk_error *err);

@@ -8,6 +8,7 @@
  */
 #include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
+#include "core/base/error.h"
 
 static void survey_again(struct memc_store *s, struct memc_job *job,
 			 struct dlki_op *op);
@@ -21,13 +22,12 @@ static int is_semaphore(const struct dlki_op *op)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-static void fail_other_limit(struct memc_job *job, struct dlki_op *op)
+static void fail_other_limit(struct memc_job *job, struct dlki_op *op,
+			     uint32_t limit)
 {
-	const struct dlk_request *request = op->request;
 	struct dlk_error err;
 
-	dlk_fail(&err, DLOCK_EINVAL, MEMC_OTHER_LIMIT, request->name,
-		 (unsigned int)job->seen->limit, (unsigned int)request->limit);
+	dlki_other_limit(&err, op->request, limit);
 	dlki_memc_end_failed(job, op, &err);
 }
 
@@ -47,7 +47,7 @@ static void end_round(struct memc_store *s, struct memc_job *job,
 	const struct memc_seen *seen = job->seen;
 
 	if (seen->limit != 0 && !dlki_memc_limit_is_set(seen->limit))
-		fail_other_limit(job, op);
+		fail_other_limit(job, op, seen->limit);
 	else if (seen->limit != 0 || seen->again)
 		begin_again(s, job, op);
 	else
@@ -212,17 +212,6 @@ static void enter_again(struct memc_store *s, struct memc_job *job,
 
 /* ---- A round ------------------------------------------------------------- */
 
-static void fail_too_many(struct memc_job *job, struct dlki_op *op,
-			  uint32_t permits)
-{
-	const struct dlk_request *request = op->request;
-	struct dlk_error err;
-
-	dlk_fail(&err, DLOCK_EINVAL, MEMC_TOO_FEW, request->name,
-		 (unsigned int)permits, (unsigned int)request->permits);
-	dlki_memc_end_failed(job, op, &err);
-}
-
 static void go_on(struct memc_store *s, struct memc_job *job,
 		  struct dlki_op *op)
 {
@@ -234,7 +223,7 @@ static void go_on(struct memc_store *s, struct memc_job *job,
 	if (seen->limit != 0 || seen->again || is_foreign)
 		end_round(s, job, op);
 	else if (is_semaphore(op) && op->request->permits > permits)
-		fail_too_many(job, op, permits);
+		fail_other_limit(job, op, permits);
 	else if (dlki_memc_several(op->request))
 		dlki_memc_enter_several(s, job, op);
 	else if (seen->mine >= 0)

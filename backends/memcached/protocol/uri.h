@@ -95,12 +95,6 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 #define MEMC_TOO_MANY                                                          \
 	"semaphore '%.100s': at most %d permits in memcached, not %u"
 
-/* Name, permits, permits asked for. */
-#define MEMC_TOO_FEW "semaphore '%.100s' has only %u permits, not %u"
-
-/* Name, their permits, our permits. */
-#define MEMC_OTHER_LIMIT "semaphore '%.100s' has %u permits, not %u"
-
 /* With the key of the item. */
 #define MEMC_IS_FOREIGN                                                        \
 	"memcached: the item '%s' is none that dlock wrote: delete it, or "    \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
+#include "core/base/error.h"
 
 /* The pause of a waiter without an ear. */
 enum { UNNOTIFIED_MS = 100 };
@@ -41,16 +42,8 @@ static void fail_for_good(struct dlki_op *op,
 	const char *name = op->request->name;
 	struct dlk_error err;
 
-	if (answer->type == RD_LIMIT && op->request->permits > answer->limit)
-		dlk_fail(&err, DLOCK_EINVAL,
-			 "semaphore '%s' has only %u permits, not %u", name,
-			 (unsigned int)answer->limit,
-			 (unsigned int)op->request->permits);
-	else if (answer->type == RD_LIMIT)
-		dlk_fail(&err, DLOCK_EINVAL,
-			 "semaphore '%s' has %u permits, not %u", name,
-			 (unsigned int)answer->limit,
-			 (unsigned int)op->request->limit);
+	if (answer->type == RD_LIMIT)
+		dlki_other_limit(&err, op->request, answer->limit);
 	else if (answer->type == RD_ENDLESS)
 		dlk_fail(&err, DLOCK_EPROTO,
 			 "'%s': the holder's key has lost its expiry; break "
