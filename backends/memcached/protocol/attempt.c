@@ -254,9 +254,7 @@ static int may_ask(struct memc_store *s, struct dlki_op *op)
 	struct memc_claim *claim = &asked->claim;
 	struct dlk_error err;
 
-	if (request->mode == DLK_SHARED && request->limit > MEMC_PERMITS) {
-		dlk_fail(&err, DLOCK_ENOTSUP, MEMC_TOO_MANY, request->name,
-			 MEMC_PERMITS, (unsigned int)request->limit);
+	if (dlki_memc_is_too_many(request, &err)) {
 		fail_unasked(op, claim, &err);
 		return 0;
 	}

@@ -27,10 +27,7 @@ static void tokens_seen(struct memc_store *s, struct memc_job *job,
 static void see_tokens(struct memc_store *s, struct memc_job *job,
 		       struct dlki_op *op)
 {
-	int is_lock = op->request->kind == DLK_LOCK;
-
-	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
-			     dlki_memc_slots(op->request), tokens_seen);
+	dlki_memc_job_survey_all(s, job, op, tokens_seen);
 }
 
 void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)

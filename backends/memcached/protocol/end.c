@@ -2,8 +2,6 @@
 /* The ends of ops. */
 #include "backends/memcached/protocol/store.h"
 
-#include "core/base/error.h"
-
 /* Shorten the lease.  The engine counts from the last request, and the server
  * from the request that stored the item. */
 static void shorten(const struct memc_job *job, struct dlki_op *op)
@@ -26,14 +24,6 @@ void dlki_memc_end_renewed(struct memc_store *s, struct memc_job *job,
 	(void)s;
 	shorten(job, op);
 	dlki_memc_end_answered(job, op, 1);
-}
-
-void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op)
-{
-	struct dlk_error err;
-
-	dlki_nomem(&err);
-	dlki_memc_end_failed(job, op, &err);
 }
 
 void dlki_memc_end_done(struct memc_store *s, struct memc_job *job,

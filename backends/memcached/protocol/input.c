@@ -128,8 +128,7 @@ static struct memc_op *awaited(struct memc_job *job, const struct dlki_op *op)
 }
 
 /* Note that the request fails, on a sound connection. */
-static void note_failure(struct memc_store *s, struct memc_job *job,
-			 const struct memc_op *one)
+static void note_failure(struct memc_store *s, struct memc_job *job)
 {
 	char peer[DLKI_PEER];
 
@@ -138,7 +137,7 @@ static void note_failure(struct memc_store *s, struct memc_job *job,
 		(void)dlki_memc_unexpected(peer, 0, s->reading.full,
 					   &job->error);
 	else
-		(void)dlki_memc_op_check(one, peer, &job->error);
+		dlk_fail(&job->error, DLOCK_ENOTSUP, MEMC_HAS_NO_CAS, peer);
 }
 
 /* The server had no memory to store the item.  By the item that the get behind
@@ -177,7 +176,7 @@ static void take_op(struct memc_store *s, struct memc_job *job,
 		s->reading.full[0] = '\0';
 	if (op && job->error.code == 0 &&
 	    (s->reading.full[0] || !dlki_memc_op_has_cas(one)))
-		note_failure(s, job, one);
+		note_failure(s, job);
 	if (one->slot == MEMC_POOL)
 		dlki_memc_job_pool_told(s, job, s->reading.text);
 	else if (job->verb == DLKI_GREET)

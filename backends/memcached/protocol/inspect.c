@@ -114,10 +114,7 @@ static void report(struct memc_store *s, struct memc_job *job,
 static void see_items(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
-	int is_lock = op->request->kind == DLK_LOCK;
-
-	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
-			     dlki_memc_slots(op->request), report);
+	dlki_memc_job_survey_all(s, job, op, report);
 }
 
 void dlki_memc_store_inspect(struct memc_store *s, struct dlki_op *op)

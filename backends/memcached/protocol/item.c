@@ -43,6 +43,17 @@ int dlki_memc_several(const struct dlk_request *request)
 	return request->permits > 1;
 }
 
+int dlki_memc_is_too_many(const struct dlk_request *request,
+			  struct dlk_error *err)
+{
+	if (request->limit <= MEMC_PERMITS)
+		return 0;
+	dlk_fail(err, DLOCK_ENOTSUP,
+		 "semaphore '%.100s': at most %d permits in memcached, not %u",
+		 request->name, MEMC_PERMITS, (unsigned int)request->limit);
+	return 1;
+}
+
 static char *put(char *to, const char *text, size_t len)
 {
 	memcpy(to, text, len);

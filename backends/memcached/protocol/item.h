@@ -76,6 +76,10 @@ int dlki_memc_slots(const struct dlk_request *request);
 /* Does the request ask for several permits? */
 int dlki_memc_several(const struct dlk_request *request);
 
+/* Are there more permits than slots?  1: err is ENOTSUP. */
+int dlki_memc_is_too_many(const struct dlk_request *request,
+			  struct dlk_error *err);
+
 /* Print an item's key; `stem`: the beginning of every key. */
 void dlki_memc_key(const char *stem, size_t stem_len,
 		   const struct dlk_request *request, int slot,

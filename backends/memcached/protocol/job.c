@@ -24,24 +24,19 @@
 
 /* ---- A job --------------------------------------------------------------- */
 
-static void fail_without_memory(struct dlki_op *op)
-{
-	struct dlk_error err;
-
-	dlki_nomem(&err);
-	dlki_failed(op, &err,
-		    op->requests > 0 ? DLKI_RESIDUE_MAYBE : DLKI_RESIDUE_NONE);
-}
-
 struct memc_job *dlki_memc_job_new(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job = s->spare ? s->spare : malloc(sizeof(*job));
+	struct dlk_error err;
 
 	s->spare = NULL;
-	if (!job && op)
-		fail_without_memory(op);
-	if (!job)
+	if (!job) {
+		dlki_nomem(&err);
+		dlki_failed(op, &err,
+			    op && op->requests > 0 ? DLKI_RESIDUE_MAYBE :
+						     DLKI_RESIDUE_NONE);
 		return NULL;
+	}
 	memset(job, 0, offsetof(struct memc_job, few));
 	job->store = s;
 	job->ops = job->few;
@@ -79,8 +74,7 @@ struct memc_op *dlki_memc_job_add(struct memc_job *job, struct dlki_op *op,
 		struct memc_op *v = calloc(MEMC_BATCH_MAX, sizeof(*v));
 
 		if (!v) {
-			fail_without_memory(op);
-			dlki_memc_job_free(job);
+			dlki_memc_end_nomem(job, op);
 			return NULL;
 		}
 		assert(job->room == MEMC_FEW);
@@ -104,6 +98,14 @@ void dlki_memc_end_failed(struct memc_job *job, struct dlki_op *op,
 {
 	dlki_failed(op, err, DLKI_RESIDUE_MAYBE);
 	dlki_memc_job_free(job);
+}
+
+void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op)
+{
+	struct dlk_error err;
+
+	dlki_nomem(&err);
+	dlki_memc_end_failed(job, op, &err);
 }
 
 void dlki_memc_end_unreachable(struct memc_store *s, struct memc_job *job,

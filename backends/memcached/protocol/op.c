@@ -362,17 +362,6 @@ int dlki_memc_op_has_cas(const struct memc_op *op)
 	       op->answer == MEMC_MISSING || op->item.cas != 0;
 }
 
-int dlki_memc_op_check(const struct memc_op *op, const char *peer,
-		       struct dlk_error *err)
-{
-	if (dlki_memc_op_has_cas(op))
-		return 0;
-	return dlk_fail(err, DLOCK_ENOTSUP,
-			"%s: the server gives items no cas; start it without "
-			"-C",
-			peer);
-}
-
 int dlki_memc_unexpected(const char *peer, int first, const char *line,
 			 struct dlk_error *err)
 {

@@ -115,10 +115,8 @@ enum memc_next dlki_memc_reading_data(struct memc_reading *r,
 				      struct memc_op *op);
 
 /* Does the item that an operation read have the unique number on which all
- * depends?  ENOTSUP: no, see err. */
+ * depends? */
 int dlki_memc_op_has_cas(const struct memc_op *op);
-int dlki_memc_op_check(const struct memc_op *op, const char *peer,
-		       struct dlk_error *err);
 
 /* Return the error code of an unexpected line; `first`: the server's first. */
 int dlki_memc_unexpected(const char *peer, int first, const char *line,

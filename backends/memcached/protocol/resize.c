@@ -77,13 +77,10 @@ static void see_slots(struct memc_store *s, struct memc_job *job,
 
 void dlki_memc_store_resize(struct memc_store *s, struct dlki_op *op)
 {
-	const struct dlk_request *request = op->request;
 	struct memc_job *job;
 	struct dlk_error err;
 
-	if (request->limit > MEMC_PERMITS) {
-		dlk_fail(&err, DLOCK_ENOTSUP, MEMC_TOO_MANY, request->name,
-			 MEMC_PERMITS, (unsigned int)request->limit);
+	if (dlki_memc_is_too_many(op->request, &err)) {
 		dlki_failed(op, &err, DLKI_RESIDUE_NONE);
 		return;
 	}

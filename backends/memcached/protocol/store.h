@@ -249,15 +249,19 @@ void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
  * which a get of the survey has found. */
 void dlki_memc_job_reach(struct memc_job *job, const struct memc_op *one);
 
-/* Get the items at the next places; or call `after`. */
-void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
-			     struct dlki_op *op);
+/* The same for the gate and the slots, and the mark of a semaphore. */
+void dlki_memc_job_survey_all(struct memc_store *s, struct memc_job *job,
+			      struct dlki_op *op, memc_then *after);
+
+/* Begin a request for the next places, from `from` on; 0: there are none. */
+int dlki_memc_job_places(struct memc_job *job, int from);
 
 /* End the op, and free the job. */
 void dlki_memc_end_answered(struct memc_job *job, struct dlki_op *op,
 			    int stood);
 void dlki_memc_end_failed(struct memc_job *job, struct dlki_op *op,
 			  const struct dlk_error *err);
+void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op);
 
 /* End the op with EUNREACHABLE, and a message that names the server. */
 void dlki_memc_end_unreachable(struct memc_store *s, struct memc_job *job,
@@ -278,7 +282,6 @@ void dlki_memc_end_renewed(struct memc_store *s, struct memc_job *job,
 			   struct dlki_op *op);
 void dlki_memc_end_busy(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op);
-void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op);
 
 /* The same for an op that is answered: done; or the claim does not stand. */
 void dlki_memc_end_done(struct memc_store *s, struct memc_job *job,

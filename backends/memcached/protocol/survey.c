@@ -10,19 +10,25 @@
 #include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
-void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
-			     struct dlki_op *op)
+int dlki_memc_job_places(struct memc_job *job, int from)
 {
-	int from = job->to, end = job->places_end;
+	int end = job->places_end;
 
 	dlki_memc_job_clear(job);
-	if (from >= end) {
-		job->after(s, job, op);
-		return;
-	}
+	if (from >= end)
+		return 0;
 	job->from = from;
 	job->to = from + MEMC_BATCH_MAX < end ? from + MEMC_BATCH_MAX : end;
-	dlki_memc_job_send(s, job, op, dlki_memc_job_survey_on);
+	return 1;
+}
+
+static void survey_on(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	if (dlki_memc_job_places(job, job->to))
+		dlki_memc_job_send(s, job, op, survey_on);
+	else
+		job->after(s, job, op);
 }
 
 void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
@@ -32,7 +38,16 @@ void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 	job->to = first;
 	job->places_end = end;
 	job->after = after;
-	dlki_memc_job_survey_on(s, job, op);
+	survey_on(s, job, op);
+}
+
+void dlki_memc_job_survey_all(struct memc_store *s, struct memc_job *job,
+			      struct dlki_op *op, memc_then *after)
+{
+	int is_lock = op->request->kind == DLK_LOCK;
+
+	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
+			     dlki_memc_slots(op->request), after);
 }
 
 /* Return how many slots may be taken, by this item of a semaphore. */

@@ -82,17 +82,11 @@ static void part_seen(struct memc_store *s, struct memc_job *job,
 static void sweep_part(struct memc_store *s, struct memc_job *job,
 		       struct dlki_op *op)
 {
-	int from = job->next_place, end = job->places_end;
-
-	dlki_memc_job_clear(job);
 	job->n_found = 0;
-	if (from >= end) {
+	if (dlki_memc_job_places(job, job->next_place))
+		dlki_memc_job_send(s, job, op, part_seen);
+	else
 		end_sweep(s, job, op);
-		return;
-	}
-	job->from = from;
-	job->to = from + MEMC_BATCH_MAX < end ? from + MEMC_BATCH_MAX : end;
-	dlki_memc_job_send(s, job, op, part_seen);
 }
 
 /* Return the first place where the job may find items to remove.  A claim has

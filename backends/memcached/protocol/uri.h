@@ -75,6 +75,8 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 #define MEMC_IS_YOUNG "%s: the server was started just now"
 #define MEMC_WAS_STOPPED "%s: the server was stopped for a while"
 #define MEMC_IS_BUSY "%s: the lock changes hands too fast"
+#define MEMC_HAS_NO_CAS                                                        \
+	"%s: the server gives items no cas; start it without -C"
 #define MEMC_IS_FULL                                                           \
 	"%s: the server is out of memory, and without the meta protocol a "    \
 	"release needs some: give it more"
@@ -90,10 +92,6 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 #define MEMC_OTHER_POOL                                                        \
 	"%.60s is in another pool: %.110s; give all clients one pool, or "     \
 	"another prefix, or end them and delete '%s.p' on each server"
-
-/* Name, most permits, permits. */
-#define MEMC_TOO_MANY                                                          \
-	"semaphore '%.100s': at most %d permits in memcached, not %u"
 
 /* With the key of the item. */
 #define MEMC_IS_FOREIGN                                                        \
