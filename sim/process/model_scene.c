@@ -229,7 +229,8 @@ static void forget_pool(void)
 	.end = end, .faults = faults, .strand = strand_all,                    \
 	.subside = subside, .is_late = is_late, .claim = claim, .left = left
 
-const struct sim_scene sim_redis_scene = { MODEL_SCENE("redis", draw_redis) };
+const struct sim_scene sim_redis_scene = { MODEL_SCENE("redis", draw_redis),
+					   .sends = 1 };
 
 const struct sim_scene sim_memcached_scene = { MODEL_SCENE("memcached",
 							   draw_memcached) };

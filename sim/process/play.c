@@ -64,6 +64,8 @@ static void draw_names(void)
 		play.n_names = SIM_NAMES;
 	for (size_t i = 0; i < play.n_names; i++) {
 		play.names[i].kind = (enum sim_lock_kind)draw("kind", 3);
+		if (play.terms.mutual)
+			play.names[i].kind = SIM_MUTUAL;
 		play.names[i].permits = 1 + (uint32_t)draw("permits", 3);
 	}
 }

@@ -70,4 +70,10 @@ void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 		sim_terms_add(t, "close=%zums", (size_t)t->close_ms);
 	}
 	memcpy(t->plain, t->uri, sizeof(t->plain));
+	t->is_deaf = t->mutual = sim_terms_draws(chance, 0x706c61696e000000,
+						 "plain", 16);
+	if (t->mutual) {
+		t->late_ms = 300;
+		sim_terms_add(t, "key=plain", 0);
+	}
 }

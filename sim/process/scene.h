@@ -19,6 +19,9 @@ struct sim_scene {
 	/* Of so many seeds, readers become writers in one; 0: in none. */
 	unsigned int upgrades;
 
+	/* In some seeds a release returns when the request is sent. */
+	int sends;
+
 	/* Of so many seeds, semaphores are resized in one; 0: in none. */
 	unsigned int resizes;
 

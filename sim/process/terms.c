@@ -13,6 +13,18 @@ static size_t draw(struct sim_chance *chance, const char *site, size_t n)
 	return (size_t)sim_draw(chance, site, n);
 }
 
+int sim_terms_draws(const struct sim_chance *chance, uint64_t question,
+		    const char *site, size_t n)
+{
+	struct sim_chance own;
+	int yes;
+
+	sim_chance_begin(&own, chance->state ^ question);
+	yes = draw(&own, site, n) == 0;
+	sim_chance_end(&own);
+	return yes;
+}
+
 static void draw_sched(struct sim_sched_weather *w, struct sim_chance *c)
 {
 	static const uint64_t rates[] = { 1, 2, 4, 16, 64 };
@@ -56,6 +68,9 @@ static void draw_uri(struct sim_terms *t, struct sim_chance *c)
 		if (t->fresh_ms > (int64_t)most_ms - SLACK_MS)
 			t->fresh_ms = (int64_t)most_ms - SLACK_MS;
 	}
+	if (t->scene->sends &&
+	    sim_terms_draws(c, 0x73656e7400000000, "sent", 8))
+		sim_terms_add(t, "release=async", 0);
 }
 
 /* How late a lock has the next holder. */
@@ -82,19 +97,6 @@ static int stalls(const struct sim_terms *t)
 	return t->sched.stall_rate > 0 || t->sched.stop_rate > 0;
 }
 
-/* By a chance of the question's own, which moves no other draw. */
-static int draws(const struct sim_chance *chance, uint64_t question,
-		 const char *site, size_t n)
-{
-	struct sim_chance own;
-	int yes;
-
-	sim_chance_begin(&own, chance->state ^ question);
-	yes = draw(&own, site, n) == 0;
-	sim_chance_end(&own);
-	return yes;
-}
-
 static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 {
 	t->may_break = draw(c, "breaks", 6) == 0;
@@ -107,9 +109,9 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 		      (strstr(t->uri, "ttl=") && stalls(t));
 	t->well_may_fail = stalls(t) || t->memory_rate > 0;
 	t->well_may_lose = well_may_lose(t);
-	t->revocable = draws(c, 0x7065726d69747300, "revocable", 4);
+	t->revocable = sim_terms_draws(c, 0x7065726d69747300, "revocable", 4);
 	/* Holds are lost meanwhile. */
-	t->exhausts = draws(c, 0x6578686175737400, "exhausted", 2) &&
+	t->exhausts = sim_terms_draws(c, 0x6578686175737400, "exhausted", 2) &&
 		      t->memory_rate > 0 && t->may_lose;
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;

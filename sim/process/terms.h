@@ -24,6 +24,7 @@ struct sim_terms {
 	int64_t ttl_ms;   /* the longest lease */
 	int64_t linger_ms; /* by which a claim may outlive the lease */
 	int is_deaf;      /* no wants are heard: no keep=, no passes= */
+	int mutual;       /* all names are mutexes */
 	int faults;       /* an answer may be late, and a hold may be lost */
 	int overlaps;     /* a hold may be lost before the holder can know */
 	int holds_long;   /* callers hold for leases */
@@ -68,6 +69,11 @@ struct sim_terms {
 /* `scarce`: memory is. */
 void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
 		    int scarce, struct sim_chance *chance);
+
+/* Draw whether, in one of `n` plays, by a chance of the question's own, which
+ * moves no other draw. */
+int sim_terms_draws(const struct sim_chance *chance, uint64_t question,
+		    const char *site, size_t n);
 
 /* Append a parameter to the URI. */
 void sim_terms_add(struct sim_terms *t, const char *format, size_t value);

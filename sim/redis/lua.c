@@ -89,6 +89,19 @@ static int redis_pcall(lua_State *lua)
 	return call_redis(lua, 0);
 }
 
+static int redis_sha1hex(lua_State *lua)
+{
+	struct rm_text text;
+	char sha1[RM_SHA1 + 1];
+
+	if (lua_gettop(lua) != 1)
+		return luaL_error(lua, "wrong number of arguments");
+	text.s = lua_tolstring(lua, 1, &text.len);
+	rm_scripts_sha1(text, sha1);
+	lua_pushlstring(lua, sha1, RM_SHA1);
+	return 1;
+}
+
 /* ---- The interpreter ----------------------------------------------------- */
 
 /* Fail for a name without a declaration. */
@@ -146,6 +159,8 @@ static void open_redis(lua_State *lua)
 	lua_setfield(lua, -2, "call");
 	lua_pushcfunction(lua, redis_pcall);
 	lua_setfield(lua, -2, "pcall");
+	lua_pushcfunction(lua, redis_sha1hex);
+	lua_setfield(lua, -2, "sha1hex");
 	lua_setglobal(lua, "redis");
 }
 
