@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "lab/base/fail.h"
-#include "support/diary.h"
 #include "support/opening.h"
 #include "support/wait.h"
-#include "tests/memcached/tls/server.h"
 #include "tests/tls/certs.h"
+#include "tests/tls/stores/servers.h"
 
 static struct lab_server *server, *second;
 static int tls_port;
@@ -26,7 +25,7 @@ TestSuite(memcacheds, .init = certs_begin, .fini = end, .timeout = 60);
 
 static void serve(bool asks, const char *users)
 {
-	server = tls_server_start(asks, users, &tls_port);
+	server = tls_memcached_start(asks, users, &tls_port);
 	cr_assert_not_null(server, "%s", lab_errmsg());
 }
 
@@ -115,7 +114,7 @@ Test(memcacheds, a_fleet_has_tls_and_the_login_on_each_server)
 
 	serve(false, users);
 	first = tls_port;
-	second = tls_server_start(false, users, &tls_port);
+	second = tls_memcached_start(false, users, &tls_port);
 	cr_assert_not_null(second, "%s", lab_errmsg());
 	snprintf(text, sizeof(text),
 		 "memcacheds://me:secret@127.0.0.1:%d,127.0.0.1:%d/?tls_ca=%s",
@@ -136,19 +135,4 @@ Test(memcacheds, parameters_are_checked)
 	refused(uri("", "&tls_cert=x"), DLOCK_EINVAL,
 		"tls_cert= needs tls_key=");
 	refused("memcached://127.0.0.1/?tls_name=x", DLOCK_EINVAL, "tls_name");
-}
-
-/* ---- The log ------------------------------------------------------------- */
-
-Test(memcacheds, tls_without_verification_is_warned_of)
-{
-	struct diary d = DIARY_INIT;
-	const dlock_options options = diary_options(&d);
-	char text[100];
-
-	serve(false, NULL);
-	snprintf(text, sizeof(text),
-		 "memcacheds://127.0.0.1:%d/?tls_verify=off", tls_port);
-	opening_works(text, &options);
-	CHECK_INT(diary_times(&d, "tls_verify=off"), ==, 1);
 }

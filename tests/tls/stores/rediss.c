@@ -9,8 +9,8 @@
 #include "support/diary.h"
 #include "support/opening.h"
 #include "support/wait.h"
-#include "tests/redis/protocol/tls_server.h"
 #include "tests/tls/certs.h"
+#include "tests/tls/stores/servers.h"
 
 static struct lab_server *server;
 static int tls_port;
@@ -25,7 +25,7 @@ TestSuite(rediss, .init = certs_begin, .fini = end);
 
 static void serve(const char *cert, const char *more)
 {
-	server = tls_server_start(cert, more, &tls_port);
+	server = tls_redis_start(cert, more, &tls_port);
 	cr_assert_not_null(server, "%s", lab_errmsg());
 }
 
