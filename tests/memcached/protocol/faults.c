@@ -294,46 +294,71 @@ Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
 
 #define FULL "SERVER_ERROR out of memory storing object\r\n"
 
+/* The server has no memory for op 1: the attempt of another claim, or a verb of
+ * the holder. */
+static void ask_full(enum dlki_verb verb, int meta)
+{
+	rig_begin_up("", meta);
+	if (verb != DLKI_ATTEMPT)
+		hold();
+	rig_submit(1, verb);
+	rig_heard(RIG_MAIN);
+	rig_say_slowly(RIG_MAIN, FULL);
+}
+
 Test(memcached_faults, a_full_server_fails_the_op_alone, .fini = rig_end)
 {
-	rig_begin_up("", 1);
+	ask_full(DLKI_ATTEMPT, 1);
 	rig_submit(0, DLKI_ATTEMPT);
-	rig_submit(1, DLKI_ATTEMPT);
-	rig_say_all(FULL, rig_got(none, 0), rig_got(none, 0), NULL);
-	expect_failed(0, "says 'SERVER_ERROR out of memory storing object'");
+	rig_say_all(rig_got(none, 0), rig_got(none, 0), NULL);
+	expect_failed(1, "says 'SERVER_ERROR out of memory storing object'");
 	cr_assert(is_open());
 	grant();
-	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
 }
 
 /* With memory, it would not have stored the item either. */
 Test(memcached_faults, a_full_server_tells_that_the_lock_is_held,
      .fini = rig_end)
 {
-	rig_begin_up("", 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all(FULL, rig_got(THEIRS, 6), rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	ask_full(DLKI_ATTEMPT, 1);
+	rig_say_all(rig_got(THEIRS, 6), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
 }
 
 Test(memcached_faults, a_full_server_tells_that_the_hold_is_lost,
      .fini = rig_end)
 {
-	rig_begin_up("", 1);
-	hold();
-	rig_submit(1, DLKI_RENEW);
-	rig_say_all(FULL, rig_got(THEIRS, 6), NULL);
+	ask_full(DLKI_RENEW, 1);
+	rig_say_all(rig_got(THEIRS, 6), NULL);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ops[1].stood, 0);
 }
 
 Test(memcached_faults, a_full_server_does_not_renew, .fini = rig_end)
 {
-	rig_begin_up("", 1);
-	hold();
-	rig_submit(1, DLKI_RENEW);
-	rig_say_all(FULL, rig_got(OURS, 5), NULL);
+	ask_full(DLKI_RENEW, 1);
+	rig_say_all(rig_got(OURS, 5), NULL);
 	expect_failed(1, "says 'SERVER_ERROR out of memory storing object'");
+}
+
+Test(memcached_faults, a_full_server_is_asked_by_the_other_protocol,
+     .fini = rig_end)
+{
+	ask_full(DLKI_RELEASE, 0);
+	rig_expect("md " RIG_KEY " C5\r\n");
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[1].stood, 1);
+}
+
+Test(memcached_faults, a_full_server_without_the_other_protocol_is_told_of,
+     .fini = rig_end)
+{
+	ask_full(DLKI_RELEASE, 0);
+	rig_say_slowly(RIG_MAIN, "ERROR\r\n");
+	expect_failed(1, "give it more");
+	cr_assert(is_open());
 }
 
 Test(memcached_faults, a_server_without_cas_will_not_do, .fini = rig_end)

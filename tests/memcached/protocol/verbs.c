@@ -337,34 +337,6 @@ Test(memcached_verbs, an_attempt_ends_with_its_release, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
-Test(memcached_verbs, a_full_server_is_asked_by_the_other_protocol,
-     .fini = rig_end)
-{
-	rig_begin_up("", 0);
-	hold();
-	rig_submit(1, DLKI_RELEASE);
-	rig_heard(RIG_MAIN);
-	rig_say_slowly(RIG_MAIN,
-		       "SERVER_ERROR out of memory storing object\r\n");
-	rig_expect("md " RIG_KEY " C5\r\n");
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	expect_answered(1, 1);
-}
-
-Test(memcached_verbs, a_full_server_without_the_other_protocol_is_told_of,
-     .fini = rig_end)
-{
-	rig_begin_up("", 0);
-	hold();
-	rig_submit(1, DLKI_RELEASE);
-	rig_say_slowly(RIG_MAIN,
-		       "SERVER_ERROR out of memory storing object\r\n");
-	rig_say_slowly(RIG_MAIN, "ERROR\r\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
-	cr_assert_not_null(strstr(rig.errors[1], "give it more"));
-	cr_assert(rig.world.socks[RIG_MAIN].is_open);
-}
-
 /* ---- Not provided -------------------------------------------------------- */
 
 Test(memcached_verbs, there_is_no_list_and_no_downgrade, .fini = rig_end)
