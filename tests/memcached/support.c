@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-dlock_client *by_port(const struct scene *s, int port, const char *query)
+static dlock_client *by_port(const struct scene *s, int port, const char *query)
 {
 	char uri[256];
 
@@ -88,7 +88,8 @@ uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
 	return stat_of(s, "STAT cmd_get ") - before;
 }
 
-uint64_t uptime_of(const struct scene *s)
+/* Return the server's count of seconds, which stops with the server. */
+static uint64_t uptime_of(const struct scene *s)
 {
 	return stat_of(s, "STAT uptime ");
 }

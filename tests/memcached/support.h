@@ -45,14 +45,10 @@ struct scene scene_new(const char *protocol,
 /* Kill the server, start another run, and wait until this run grants. */
 void scene_restart(const struct scene *s);
 
-/* Open a client by the proxy, without, or by another port, until the case's
- * end; `query` may be "". */
+/* Open a client by the proxy or without, until the case's end; `query` may be
+ * "". */
 dlock_client *by_proxy(const struct scene *s, const char *query);
 dlock_client *direct(const struct scene *s, const char *query);
-dlock_client *by_port(const struct scene *s, int port, const char *query);
-
-/* Return the server's count of seconds, which stops with the server. */
-uint64_t uptime_of(const struct scene *s);
 
 /* Return the server's key for a key of the store: "lnx" is the lock "x".  Valid
  * until the next call or restart. */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection of the notification channel dies, and messages come in
- * pieces. */
+/* The connection of the notification channel dies. */
 #include "support.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,37 +55,6 @@ static void hears_of_the_release(struct taker *t)
 	CHECK_OK(t->release_rc);
 }
 
-/* The channel is up, and no client waits. */
-static void given_a_channel(void)
-{
-	struct taker t = { 0 };
-
-	given_a_waiter(&t);
-	hears_of_the_release(&t);
-}
-
-static void heard_again(void)
-{
-	struct taker t = { 0 };
-
-	h = take(nl, patience_ms());
-	taker_queue(&t, far, l, FOREVER);
-	hears_of_the_release(&t);
-}
-
-/* ---- Ends of the channel ------------------------------------------------- */
-
-CASE(redis_channel, that_dies_without_waiters_is_opened_again)
-{
-	set_up(TTL);
-	given_a_channel();
-	for (uint64_t i = 1; i <= 3; i++) {
-		lab_proxy_reset(proxy);
-		EVENTUALLY(subscribed() == i + 1);
-	}
-	heard_again();
-}
-
 /* The server accepts the connection and does not answer. */
 CASE(redis_channel, that_is_not_answered_is_tried_again)
 {
@@ -105,50 +71,6 @@ CASE(redis_channel, that_is_not_answered_is_tried_again)
 	lab_proxy_heal(proxy);
 	EVENTUALLY(subscribed() > 1);
 	hears_of_the_release(&t);
-}
-
-/* ---- Messages in pieces -------------------------------------------------- */
-
-CASE(redis_channel, takes_a_message_byte_by_byte)
-{
-	struct taker t = { 0 };
-
-	set_up(TTL);
-	given_a_waiter(&t);
-	lab_proxy_drip(proxy, LAB_DOWN, 2);
-	hears_of_the_release(&t);
-	CHECK_INT(subscribed(), ==, 1);
-}
-
-CASE(redis_channel, takes_all_messages_that_come_at_once)
-{
-	enum { LOCKS = 5 };
-	dlock_lock *ours[LOCKS], *theirs[LOCKS];
-	struct taker t[LOCKS] = { 0 };
-	dlock_hold *held[LOCKS];
-	int64_t begin;
-	char name[16];
-
-	set_up(TTL);
-	given_a_channel();
-	for (int i = 0; i < LOCKS; i++) {
-		snprintf(name, sizeof(name), "%d", i);
-		ours[i] = mutex(far, name);
-		theirs[i] = mutex(near, name);
-		held[i] = take(theirs[i], patience_ms());
-		taker_queue(&t[i], far, ours[i], FOREVER);
-	}
-	lab_proxy_hole(proxy, LAB_DOWN, true);
-	for (int i = 0; i < LOCKS; i++)
-		give(held[i]);
-	lab_proxy_hole(proxy, LAB_DOWN, false);
-	begin = now_ms();
-	for (int i = 0; i < LOCKS; i++) {
-		EVENTUALLY(t[i].done);
-		CHECK_OK(t[i].rc);
-		CHECK_INT(t[i].done_ms - begin, <=, HEARD_MS);
-		let_go(&t[i]);
-	}
 }
 
 /* ---- A forked child ------------------------------------------------------ */

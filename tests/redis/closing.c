@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "lab/base/fail.h"
-#include "support/hostile.h"
 #include "support/outcome.h"
 
 TestSuite(redis_closing, .timeout = 120);
@@ -73,44 +72,6 @@ CASE(redis_closing, does_not_wait_for_a_subscription)
 {
 	begin();
 	CHECK_WITHIN(close_beside_a_silent_server(), 100 + slack_ms());
-}
-
-/* Is a socket of this machine connecting to the port, without an answer? */
-static int connecting_to(int port)
-{
-	FILE *f = fopen("/proc/net/tcp", "r");
-	unsigned int to, state;
-	char line[256];
-	int found = 0;
-
-	CHECK(f);
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, " %*d: %*x:%*x %*x:%x %x", &to, &state) == 2)
-			found |= (int)to == port && state == 2; /* SYN_SENT */
-	}
-	fclose(f);
-	return found;
-}
-
-static int64_t close_beside_a_black_hole(void)
-{
-	struct hostile *h = hostile_start(server);
-	dlock_client *c = notified_client(hostile_port(h),
-					  "close=30s&connect=30s");
-	int64_t took;
-
-	hostile_vanish(h);
-	EVENTUALLY(diary_says(&diary, "waiters poll more often"));
-	EVENTUALLY(connecting_to(hostile_port(h)));
-	took = time_of_close(c);
-	end_now(h);
-	return took;
-}
-
-CASE(redis_closing, does_not_wait_for_a_connection)
-{
-	begin();
-	CHECK_WITHIN(close_beside_a_black_hole(), 100 + slack_ms());
 }
 
 /* The client is closed while it waits for the server's first answer. */

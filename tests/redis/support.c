@@ -160,21 +160,6 @@ void warm_up(dlock_client *c)
 	end_now(l);
 }
 
-void listening(struct lab_server *s, dlock_client *c)
-{
-	dlock_client *holder = client_of(s->port, NULL, NULL);
-	dlock_hold *h = take(mutex(holder, "listening"), patience_ms());
-	uint64_t before = stats(c).wakes;
-	struct taker t = { 0 };
-
-	taker_queue(&t, c, mutex(c, "listening"), FOREVER);
-	/* A client that begins to listen wakes all waiters. */
-	EVENTUALLY(stats(c).wakes > before);
-	give(h);
-	EVENTUALLY(t.done);
-	let_go(&t);
-}
-
 void end(dlock_client *c, dlock_lock *l)
 {
 	end_now(l);

@@ -68,10 +68,6 @@ dlock_lock *elsewhere(const struct lab_server *s, const char *query);
 /* Acquire and release once: teaches the server the scripts. */
 void warm_up(dlock_client *c);
 
-/* Make the client listen to the notification channel: a later waiter of the
- * client asks once. */
-void listening(struct lab_server *s, dlock_client *c);
-
 /* Free the handle and close the client, now. */
 void end(dlock_client *c, dlock_lock *l);
 

@@ -290,7 +290,7 @@ Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].stood, 0);
 }
 
-/* ---- Full, and without cas ----------------------------------------------- */
+/* ---- Full ---------------------------------------------------------------- */
 
 #define FULL "SERVER_ERROR out of memory storing object\r\n"
 
@@ -359,14 +359,6 @@ Test(memcached_faults, a_full_server_without_the_other_protocol_is_told_of,
 	rig_say_slowly(RIG_MAIN, "ERROR\r\n");
 	expect_failed(1, "give it more");
 	cr_assert(is_open());
-}
-
-Test(memcached_faults, a_server_without_cas_will_not_do, .fini = rig_end)
-{
-	rig_begin_up("", 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all("STORED\r\n", rig_got(OURS, 0), rig_got(none, 0), NULL);
-	expect_failed(0, "start it without -C");
 }
 
 /* ---- Nonsense ------------------------------------------------------------ */

@@ -193,6 +193,27 @@ Test(memcached_verbs, an_owner_at_the_gate_has_the_lock_beside_a_late_reader,
 	cr_assert_eq(waiters[1], 1);
 }
 
+static void note_rest(const struct dlock_participant *p, void *rest_ms)
+{
+	*(int64_t *)rest_ms = p->remaining_ms;
+}
+
+/* No item lives for so long. */
+Test(memcached_verbs, an_item_with_too_much_time_tells_no_rest, .fini = rig_end)
+{
+	int64_t rest_ms = -2;
+
+	rig_begin_up("", 1);
+	rig.ops[0].each.participant = note_rest;
+	rig.ops[0].each_arg = &rest_ms;
+	rig_submit(0, DLKI_INSPECT);
+	rig_say(RIG_MAIN, "VA 48 c5 t9223372036854775807\r\n" THEIRS "\r\n");
+	say_slots(rig_got(none, 0));
+	rig_turn();
+	expect_answered(0, 1);
+	cr_assert_eq(rest_ms, -1);
+}
+
 /* ---- Renewals ------------------------------------------------------------ */
 
 Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)

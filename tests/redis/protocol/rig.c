@@ -24,7 +24,7 @@ void rig_publish(const char *text)
 	snprintf(message, sizeof(message),
 		 "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$%zu\r\n%s\r\n",
 		 strlen(text), text);
-	rig_say(RIG_EAR, message);
+	rig_say_slowly(RIG_EAR, message);
 	if (rig.pushed)
 		cr_assert_eq(rig.news_lease_ms, 5000);
 }
