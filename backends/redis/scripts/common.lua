@@ -346,19 +346,13 @@ local function grant_next(me, ttl)
 			if waiter == me then
 				life = ttl
 			end
-			local token = '0'
-			if never or order == 'a' and waiter ~= me then
-				-- Only woken: it makes another attempt, and
-				-- others may be quicker; or it is told that
-				-- there are not so many permits.
-				if mode == 's' and not never then
-					n_shared = n_shared + 1
-				end
-			elseif mode == 'x' then
+			local token, heard = '0', 1
+			local woken = never or order == 'a' and waiter ~= me
+			if not woken and mode == 'x' then
 				grant_exclusive(waiter, payload, life,
 					me and waiter ~= me)
 				token = largest_token
-			else
+			elseif not woken then
 				token = next_token()
 				grant_shared(waiter, payload, tonumber(life),
 					limit, token)
@@ -369,12 +363,18 @@ local function grant_next(me, ttl)
 			if waiter ~= me then
 				-- Without the right to the channel this fails,
 				-- and the waiter's next attempt finds out.
-				redis.pcall('PUBLISH', channel, waiter .. ' '
-					.. attempt .. ' ' .. token .. ' '
-					.. now_us)
+				heard = redis.pcall('PUBLISH', channel, waiter
+					.. ' ' .. attempt .. ' ' .. token
+					.. ' ' .. now_us)
 			end
-			if order == 'a' and mode == 'x' then
-				return
+			-- Only woken: it makes another attempt, and others may
+			-- be quicker; or it is told that there are not so many
+			-- permits.  A client that is gone hears nothing.
+			if woken and not never and heard ~= 0 then
+				if mode == 'x' then
+					return
+				end
+				n_shared = n_shared + 1
 			end
 		end
 	end
