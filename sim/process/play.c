@@ -311,6 +311,7 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.observes = seed % 8 == 6 && !play.terms.closes;
 	play.terms.hasty = seed % 16 == 11 && !play.terms.closes &&
 			   !play.terms.exhausts;
+	play.terms.polls = seed % 8 == 1 && !play.terms.closes;
 	play.terms.closes_all = seed % 8 == 6 && play.terms.closes;
 	play.terms.resizes = scene->resizes > 0 && seed % scene->resizes == 0;
 	if (tells)

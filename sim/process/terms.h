@@ -37,6 +37,8 @@ struct sim_terms {
 	int observes;     /* callers look at locks, and open clients */
 	int hasty;        /* waits are cancelled before they begin, and
 			   * callers' own clients closed in the midst */
+	int polls;        /* holders look at the hold's descriptor, and at the
+			   * time left */
 	int closes_all;   /* with closes: beside every kind of call, and in
 			   * half of the plays without a waiting thread */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */

@@ -2,6 +2,7 @@
 #include "sim/process/use.h"
 
 #include <dlock/async.h>
+#include <poll.h>
 
 #include "sim/process/options.h"
 #include "sim/process/sched.h"
@@ -88,15 +89,47 @@ int sim_use_may_end(const struct sim_use *u, int rc, int64_t timeout_ms)
 		u->name->resize.most > 0);
 }
 
+/* ---- While the caller holds ---------------------------------------------- */
+
+/* Does the hold's descriptor tell of a loss? */
+static int tells_of_loss(const struct sim_use *u)
+{
+	struct pollfd p = { .fd = dlock_hold_fd(u->hold), .events = POLLIN };
+
+	if (p.fd < 0)
+		sim_unexpected("dlock_hold_fd", p.fd);
+	return poll(&p, 1, 0) > 0;
+}
+
+/* While the server answers every renewal in time, more is left than the
+ * warning takes. */
+static void check_warning(const struct sim_use *u)
+{
+	const struct sim_play *p = u->by->play;
+	int64_t warning_ms = dlock_warning_ms(u->hold);
+	int64_t left_ms = dlock_remaining_ms(u->hold);
+
+	if (left_ms > 0 && left_ms < warning_ms && !sim_may_fail(p, u->name) &&
+	    !sim_may_lose(p, u->name))
+		sim_sched_fail("%d ms are left of a warning of %d ms",
+			       (int)left_ms, (int)warning_ms);
+}
+
 /* Is the hold valid?  The event of a loss comes soon. */
 static int look_at(struct sim_use *u)
 {
+	const int polls = u->by->play->terms.polls;
+	const int told = polls && tells_of_loss(u);
 	const struct sim_sched_weather *sched = &u->by->play->terms.sched;
 	int64_t at = sim_sched_now(), stalled;
 	int rc = dlock_check(u->hold);
 
 	if (rc == DLOCK_OK) {
 		sim_judge_stands(u->hold, at);
+		if (told)
+			sim_sched_fail("a descriptor tells of no loss");
+		if (polls)
+			check_warning(u);
 		return 1;
 	}
 	if (rc != DLOCK_ELOST)
@@ -108,6 +141,8 @@ static int look_at(struct sim_use *u)
 	if (sched->stop_rate > 0 || sim_sched_stalled() > stalled)
 		sim_nap(2 * sched->stop_ns + sim_sched_stalled() - stalled);
 	sim_judge_lost(u->hold);
+	if (polls && !tells_of_loss(u))
+		sim_sched_fail("a descriptor does not tell of a loss");
 	if (!u->by->play->close_has_begun) /* and ends all events */
 		sim_ear_lost(u->hold);
 	return 0;
