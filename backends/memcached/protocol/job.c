@@ -298,7 +298,7 @@ static void wait_for_clock(struct memc_store *s, struct memc_job *job,
 {
 	if (op->claim)
 		note_stored(s, job, op);
-	if (op->deadline < s->now + NAP) {
+	if (op->deadline < s->now + NAP + s->round_trip) {
 		dlki_memc_end_unreachable(s, job, op, MEMC_WAS_STOPPED);
 		return;
 	}

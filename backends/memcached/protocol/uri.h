@@ -73,7 +73,9 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 #define MEMC_RUN_IS_OVER                                                       \
 	"%s: the connection leads to another run of the server"
 #define MEMC_IS_YOUNG "%s: the server was started just now"
-#define MEMC_WAS_STOPPED "%s: the server was stopped for a while"
+#define MEMC_WAS_STOPPED                                                       \
+	"%s: the server was stopped for a while, or takes more than a second " \
+	"to answer"
 #define MEMC_IS_BUSY "%s: the lock changes hands too fast"
 #define MEMC_HAS_NO_CAS                                                        \
 	"%s: the server gives items no cas; start it without -C"

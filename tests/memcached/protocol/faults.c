@@ -129,6 +129,20 @@ Test(memcached_faults, a_held_attempt_ends_with_its_release, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
+/* A request without time for the answer is not sent. */
+Test(memcached_faults, a_slow_server_is_waited_for_while_it_may_answer,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig.world.clock += 60 * SECOND;
+	rig.ops[1].deadline = rig.world.clock + 45 * DLK_MS;
+	rig_submit(1, DLKI_RENEW);
+	rig.world.clock += 15 * DLK_MS;
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 9), NULL);
+	expect_failed(1, "takes more than a second to answer");
+}
+
 Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
      .fini = rig_end)
 {
