@@ -54,15 +54,10 @@ CASE(zk_evidence, is_one_write_for_a_renewal_and_none_for_an_idle_client)
  * behind slow round trips the evidence is old.  A try asks for more. */
 CASE(zk_evidence, is_awaited_by_a_try)
 {
-	struct lab_ensemble *e = ensemble(NULL);
-	struct lab_proxy *p = proxy(e->node[lab_ensemble_follower(e)]);
-	dlock_client *c = client(lab_proxy_port(p),
-				 "?ttl=4s&tick=100ms&ask=4s");
+	struct lab_proxy *p;
+	dlock_client *c = slow_client(&p, "?ttl=4s&tick=100ms&ask=4s", 240);
 	dlock_lock *l = mutex(c, "lock");
 
-	taken(l);
-	lab_proxy_delay(p, LAB_UP, 240);
-	lab_proxy_delay(p, LAB_DOWN, 240);
 	for (int i = 0; i < 3; i++) {
 		uint64_t up = lab_proxy_stat(p, LAB_UP_CHUNKS);
 		dlock_hold *h = NULL;

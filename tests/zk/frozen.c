@@ -94,17 +94,10 @@ CASE(zk_frozen, a_move_makes_no_session_longer)
  * Here each has a sixteenth, and the rest is for a busy machine. */
 CASE(zk_frozen, a_slow_way_is_no_frozen_server)
 {
-	struct lab_ensemble *e = ensemble(NULL);
-	struct lab_proxy *p = proxy(e->node[lab_ensemble_follower(e)]);
-	dlock_client *c = client(lab_proxy_port(p),
-				 "?ttl=4s&tick=100ms&ask=4s");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h;
+	struct lab_proxy *p;
+	dlock_client *c = slow_client(&p, "?ttl=4s&tick=100ms&ask=4s", 125);
+	dlock_hold *h = take(mutex(c, "lock"), PATIENCE);
 
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	lab_proxy_delay(p, LAB_UP, 125);
-	lab_proxy_delay(p, LAB_DOWN, 125);
-	h = take(l, PATIENCE);
 	EVENTUALLY(stats(c).renewed >= 4); /* more than a lease later */
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));
@@ -124,15 +117,10 @@ static int try(dlock_lock *l)
  * long a try asks for evidence.  The first try has evidence from before. */
 CASE(zk_frozen, a_slower_way_is_told_to_tries)
 {
-	struct lab_ensemble *e = ensemble(NULL);
-	struct lab_proxy *p = proxy(e->node[lab_ensemble_follower(e)]);
-	dlock_client *c = client(lab_proxy_port(p),
-				 "?ttl=4s&tick=100ms&ask=5s");
+	struct lab_proxy *p;
+	dlock_client *c = slow_client(&p, "?ttl=4s&tick=100ms&ask=5s", 400);
 	dlock_lock *l = mutex(c, "lock");
 
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	lab_proxy_delay(p, LAB_UP, 400);
-	lab_proxy_delay(p, LAB_DOWN, 400);
 	EVENTUALLY(try(l) == DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "they answer slowly");
 	lab_proxy_heal(p);

@@ -69,6 +69,20 @@ dlock_client *client_at(struct lab_proxy *const way[LAB_NODES], int node,
 	return c;
 }
 
+dlock_client *slow_client(struct lab_proxy **way, const char *params,
+			  int64_t ms)
+{
+	struct lab_ensemble *e = ensemble(NULL);
+	dlock_client *c;
+
+	*way = proxy(e->node[lab_ensemble_follower(e)]);
+	c = client(lab_proxy_port(*way), params);
+	taken(mutex(c, "lock"));
+	lab_proxy_delay(*way, LAB_UP, ms);
+	lab_proxy_delay(*way, LAB_DOWN, ms);
+	return c;
+}
+
 int rounds(int otherwise)
 {
 	const char *text = getenv("DLOCK_TEST_ROUNDS");

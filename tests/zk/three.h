@@ -19,6 +19,12 @@ dlock_client *client_of_all(const struct lab_ensemble *e, const char *params);
 dlock_client *client_at(struct lab_proxy *const way[LAB_NODES], int node,
 			const char *params);
 
+/* Open a client of a follower of a new ensemble, over *way, on which each chunk
+ * takes `ms`, there and back, once the client has taken the mutex "lock" and
+ * given it back. */
+dlock_client *slow_client(struct lab_proxy **way, const char *params,
+			  int64_t ms);
+
 /* Return $DLOCK_TEST_ROUNDS, or `otherwise`. */
 int rounds(int otherwise);
 
