@@ -190,6 +190,20 @@ CASE(zk_session, one_client_too_many_is_told_why)
 	client(s->port, "?connect=20s");
 }
 
+/* The renewal is in time, for there is memory soon. */
+CASE(zk_session, a_renewal_without_memory_is_tried_again_at_once)
+{
+	dlock_client *c = watched_client(shared_server()->port, "?ttl=6s");
+	dlock_hold *h = take(mutex(c, "lock"), PATIENCE);
+	uint64_t renewed = stats(c).renewed;
+
+	scarce = 1;
+	EVENTUALLY(!scarce);
+	EVENTUALLY(stats(c).renewed > renewed);
+	CHECK_INT(stats(c).renew_failed, ==, 0);
+	CHECK_OK(dlock_release(h));
+}
+
 static int six_is_there(void)
 {
 	struct sockaddr_in6 addr = { .sin6_family = AF_INET6,
