@@ -197,6 +197,18 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 	return rc;
 }
 
+/* Refuse what stands in the place of a lock file and is no regular file. */
+static int type_refuse(const char *file, mode_t mode, struct dlk_error *err)
+{
+	if (S_ISREG(mode))
+		return 0;
+	return dlk_fail(err, DLOCK_EDENIED, "lock file '%s' is %s: remove it",
+			file,
+			S_ISLNK(mode)  ? "a symbolic link" :
+			S_ISFIFO(mode) ? "a FIFO" :
+					 "not a regular file");
+}
+
 /* Say why `file` could not be opened, or must not be used. */
 static int entry_refuse(const struct file_session *s, const char *file,
 			const struct stat *known, int errnum,
@@ -209,27 +221,12 @@ static int entry_refuse(const struct file_session *s, const char *file,
 		st = *known;
 	else if (fstatat(s->dirfd, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return dlki_file_fail(err, errnum, "open lock file", file);
-	if (S_ISLNK(st.st_mode))
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%s' is a "
-				"symbolic link: remove it",
-				file);
-	if (S_ISFIFO(st.st_mode))
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%s' is a FIFO: "
-				"remove it",
-				file);
-	if (!S_ISREG(st.st_mode))
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%s' is not a "
-				"regular file: remove it",
-				file);
-	rc = dlki_file_share_check(s, file, &st, err);
-	if (rc < 0)
-		return rc;
-	if (errnum)
-		return dlki_file_fail(err, errnum, "open lock file", file);
-	return 0;
+	rc = type_refuse(file, st.st_mode, err);
+	if (rc == 0)
+		rc = dlki_file_share_check(s, file, &st, err);
+	if (rc == 0 && errnum)
+		rc = dlki_file_fail(err, errnum, "open lock file", file);
+	return rc;
 }
 
 /* Open the file, or create it as a second step.  Our own file gets the mode of
@@ -321,6 +318,25 @@ int dlki_file_entry_read(const struct file_session *s, const char *file)
 	return openat(s->dirfd, file,
 		      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
 			      O_NOCTTY);
+}
+
+int dlki_file_entry_look(const struct file_session *s, const char *file,
+			 int *fd, struct dlk_error *err)
+{
+	struct stat st;
+	int rc;
+
+	*fd = dlki_file_entry_read(s, file);
+	if (*fd < 0)
+		return errno == ENOENT ?
+			       0 :
+			       entry_refuse(s, file, NULL, errno, err);
+	rc = fstat(*fd, &st) < 0 ?
+		     dlki_file_fail(err, errno, "check lock file", file) :
+		     type_refuse(file, st.st_mode, err);
+	if (rc < 0)
+		close(*fd);
+	return rc;
 }
 
 int dlki_file_entry_signal(const struct file_session *s, const char *file,

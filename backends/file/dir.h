@@ -32,6 +32,11 @@ int dlki_file_entry_load(int fd, const char *file,
 /* Open the file to read only, with no check and no creation.  -1 and errno. */
 int dlki_file_entry_read(const struct file_session *s, const char *file);
 
+/* Open the file to look at it, and refuse what is no regular file.  0, with
+ * *fd -1 if there is no file; or the error. */
+int dlki_file_entry_look(const struct file_session *s, const char *file,
+			 int *fd, struct dlk_error *err);
+
 /* Open the file in `mode` and close it: the event for sessions that watch the
  * file.  A child forked meanwhile does not delay the event.  -1 and errno. */
 int dlki_file_entry_signal(const struct file_session *s, const char *file,

@@ -240,16 +240,13 @@ int dlki_file_inspect(struct dlk_session *base,
 		rc = report_quietly(&r, request, err);
 	if (rc <= 0)
 		return rc;
-	rc = 0;
 	file = dlki_file_entry_name(r.s, request->key, "");
 	if (!file)
 		return dlki_nomem(err);
-	r.fd = dlki_file_entry_read(r.s, file);
-	if (r.fd >= 0) {
+	rc = dlki_file_entry_look(r.s, file, &r.fd, err);
+	if (rc == 0 && r.fd >= 0) {
 		rc = report_all(&r, file, request, err);
 		close(r.fd);
-	} else if (errno != ENOENT) {
-		rc = dlki_file_fail(err, errno, "open lock file", file);
 	}
 	free(file);
 	return rc;

@@ -28,6 +28,26 @@ static void refused(const char *dir, int code, const char *part)
 	dlock_close(c);
 }
 
+static void count(const struct dlock_participant *p, void *arg)
+{
+	(void)p;
+	*(int *)arg += 1;
+}
+
+/* An inspection must refuse the file, and not take the lock for a free lock. */
+static void not_shown(const char *dir, const char *part)
+{
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	int n = 0;
+
+	CHECK_RC(dlock_inspect(l, count, &n, patience_ms()), DLOCK_EDENIED);
+	CHECK_TEXT(dlock_errmsg(), part);
+	CHECK_TEXT(dlock_errmsg(), "remove it");
+	dlock_lock_free(l);
+	dlock_close(c);
+}
+
 static void accepted(const char *dir)
 {
 	dlock_client *c = store_open(dir, "keep_file=on");
@@ -129,10 +149,13 @@ Test(file_directory, a_file_that_is_not_ours)
 	refused(dir, DLOCK_EDENIED, "symbolic link");
 	CHECK(unlink(file) == 0 && symlink("nowhere", file) == 0);
 	refused(dir, DLOCK_EDENIED, "symbolic link");
+	not_shown(dir, "symbolic link");
 	CHECK(unlink(file) == 0 && mkfifo(file, 0600) == 0);
 	refused(dir, DLOCK_EDENIED, "FIFO");
+	not_shown(dir, "FIFO");
 	CHECK(unlink(file) == 0 && mkdir(file, 0700) == 0);
 	refused(dir, DLOCK_EDENIED, "regular file");
+	not_shown(dir, "regular file");
 	CHECK(rmdir(file) == 0 && link(other, file) == 0);
 	refused(dir, DLOCK_EDENIED, "hard link");
 	CHECK(unlink(other) == 0 && chmod(file, 0644) == 0);
