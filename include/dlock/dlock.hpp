@@ -60,7 +60,12 @@
 #include <dlock/cxx/client.hpp>
 #include <dlock/cxx/error.hpp>
 #include <dlock/cxx/hold.hpp>
-#include <dlock/cxx/locks.hpp>
+#include <dlock/cxx/lock_name.hpp>
+#include <dlock/cxx/multi_lock.hpp>
+#include <dlock/cxx/mutex.hpp>
 #include <dlock/cxx/options.hpp>
+#include <dlock/cxx/participant.hpp>
+#include <dlock/cxx/semaphore.hpp>
+#include <dlock/cxx/shared_mutex.hpp>
 
 #endif

@@ -4,6 +4,7 @@
 #define DLOCK_CXX_ACQUIRING_HPP
 
 #include <dlock/async.h>
+#include <dlock/cxx/client.hpp>
 #include <dlock/cxx/hold.hpp>
 
 #include <atomic>
@@ -20,6 +21,52 @@ namespace dlock
  * A callback that throws ends the program. */
 using granted_fn = std::function<void(std::error_code code, hold h,
 				      const char *message)>;
+
+namespace detail
+{
+
+/* A begun acquire, until the callback. */
+class beginning
+{
+public:
+	beginning(std::shared_ptr<const hooks> h, granted_fn f)
+		: hooks_(std::move(h)), done_(std::move(f))
+	{
+	}
+
+	/* Begin an acquire: by `fn`, a function of C whose last arguments are
+	 * the callback, the callback's argument and the number. */
+	template <class Function>
+	static dlock_op start(const Function &fn,
+			      std::shared_ptr<const hooks> hooks,
+			      granted_fn done)
+	{
+		auto call = std::make_unique<beginning>(std::move(hooks),
+							std::move(done));
+		dlock_op op = 0;
+
+		settle(fn(call->done_ ? end : nullptr, call.get(), &op),
+		       nullptr);
+		static_cast<void>(call.release());
+		return op;
+	}
+
+private:
+	static void end(const dlock_result *r, void *arg) noexcept
+	{
+		const std::unique_ptr<beginning> self(
+			static_cast<beginning *>(arg));
+
+		self->done_(to_code(r->code),
+			    hold(r->hold, r->hold ? self->hooks_ : nullptr),
+			    r->message);
+	}
+
+	std::shared_ptr<const hooks> hooks_;
+	granted_fn done_;
+};
+
+} /* namespace detail */
 
 /* An acquire under way, as a std::future is: the hold comes by get().  Without
  * the object the acquire is cancelled, and a later hold is released. */
@@ -82,6 +129,7 @@ public:
 
 private:
 	friend class handle;
+	friend class upgradeable;
 
 	struct state {
 		dlock_client *client = nullptr;
@@ -91,6 +139,27 @@ private:
 		std::string message{};
 		hold h{};
 	};
+
+	/* Begin an acquire by `fn`, which takes a granted_fn, and follow the
+	 * acquire. */
+	template <class Function>
+	acquiring(client &c, const Function &fn)
+		: state_(std::make_shared<state>())
+	{
+		const std::shared_ptr<state> s = state_;
+
+		s->client = c.native_handle();
+		s->op = fn([s](std::error_code code, hold h,
+			       const char *message) {
+			s->code = code;
+			/* Without memory the code has no text. */
+			static_cast<void>(detail::caught(
+				[&] { s->message = message; }));
+			if (s->wanted)
+				s->h = std::move(h);
+			s->over = true;
+		});
+	}
 
 	void await(std::error_code &code) noexcept
 	{

@@ -7,32 +7,18 @@
 #include <dlock/cxx/acquiring.hpp>
 #include <dlock/cxx/client.hpp>
 #include <dlock/cxx/hold.hpp>
+#include <dlock/cxx/participant.hpp>
 #include <dlock/cxx/taken.hpp>
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 namespace dlock
 {
-
-struct participant {
-	std::string label;
-	std::string id;
-	std::uint64_t token;
-	std::chrono::milliseconds remaining; /* no_expiry: or not known */
-	bool shared;
-	bool waiting;
-	/* The time of the grant, by the store's clock; the epoch: not known. */
-	std::chrono::system_clock::time_point since;
-	std::uint32_t permits; /* of a semaphore: held or waited for */
-	std::uint32_t limit;   /* ... and all permits */
-};
 
 /* A handle of any kind.  Threads may share a handle. */
 class handle
@@ -191,7 +177,8 @@ public:
 	std::vector<participant>
 	inspect(const std::chrono::duration<Rep, Period> &timeout)
 	{
-		return inspect_within(detail::to_ms(timeout), nullptr);
+		return detail::inspection::of(
+			lock_.get(), detail::to_ms(timeout), nullptr);
 	}
 
 	template <class Rep, class Period>
@@ -199,7 +186,8 @@ public:
 	inspect(const std::chrono::duration<Rep, Period> &timeout,
 		std::error_code &code)
 	{
-		return inspect_within(detail::to_ms(timeout), &code);
+		return detail::inspection::of(
+			lock_.get(), detail::to_ms(timeout), &code);
 	}
 
 	/* dlock_revoke(): ask the holder to give the lock up. */
@@ -237,43 +225,10 @@ public:
 	}
 
 protected:
-	/* Begin an acquire: by `fn`, a function of C whose last arguments are
-	 * the callback, the callback's argument and the number. */
 	template <class Function>
 	dlock_op start(const Function &fn, granted_fn done)
 	{
-		auto call = std::make_unique<beginning>(
-			beginning{ hooks_, std::move(done) });
-		dlock_op op = 0;
-
-		detail::settle(fn(call->done ? beginning::end : nullptr,
-				  call.get(), &op),
-			       nullptr);
-		static_cast<void>(call.release());
-		return op;
-	}
-
-	/* Begin an acquire by `fn`, which takes a granted_fn, and follow the
-	 * acquire. */
-	template <class Function>
-	acquiring follow(client &c, const Function &fn)
-	{
-		acquiring a;
-		auto s = std::make_shared<acquiring::state>();
-
-		s->client = c.native_handle();
-		s->op = fn([s](std::error_code code, hold h,
-			       const char *message) {
-			s->code = code;
-			/* Without memory the code has no text. */
-			static_cast<void>(detail::caught(
-				[&] { s->message = message; }));
-			if (s->wanted)
-				s->h = std::move(h);
-			s->over = true;
-		});
-		a.state_ = std::move(s);
-		return a;
+		return detail::beginning::start(fn, hooks_, std::move(done));
 	}
 
 	/* `make` is given where to put the handle. */
@@ -364,7 +319,7 @@ protected:
 
 	acquiring begin(const detail::c_acquire_options &o, client &c)
 	{
-		return follow(c, [&](granted_fn done) {
+		return acquiring(c, [&](granted_fn done) {
 			return begin(o, std::move(done));
 		});
 	}
@@ -414,64 +369,12 @@ protected:
 	}
 
 private:
-	/* A begun acquire, until the callback. */
-	struct beginning {
-		std::shared_ptr<const detail::hooks> hooks;
-		granted_fn done;
-
-		static void end(const dlock_result *r, void *arg) noexcept
-		{
-			const std::unique_ptr<beginning> self(
-				static_cast<beginning *>(arg));
-
-			self->done(detail::to_code(r->code),
-				   hold(r->hold,
-					r->hold ? self->hooks : nullptr),
-				   r->message);
-		}
-	};
-
 	struct freer {
 		void operator()(dlock_lock *l) const noexcept
 		{
 			dlock_lock_free(l);
 		}
 	};
-
-	struct inspection {
-		std::vector<participant> found;
-		std::exception_ptr failed;
-
-		static void each(const dlock_participant *p, void *arg) noexcept
-		{
-			auto &to = *static_cast<inspection *>(arg);
-
-			if (!to.failed)
-				to.failed = detail::caught([&] {
-					to.found.push_back(
-						{ p->label, p->id, p->token,
-						  detail::from_ms(
-							  p->remaining_ms),
-						  p->shared != 0,
-						  p->waiting != 0,
-						  detail::since(p->since_ms),
-						  p->permits, p->limit });
-				});
-		}
-	};
-
-	std::vector<participant> inspect_within(std::int64_t ms,
-						std::error_code *code)
-	{
-		inspection to;
-		const int rc = dlock_inspect(lock_.get(), inspection::each, &to,
-					     ms);
-
-		if (to.failed)
-			std::rethrow_exception(to.failed);
-		detail::settle(rc, code);
-		return std::move(to.found);
-	}
 
 	std::shared_ptr<const detail::hooks> hooks_;
 	std::unique_ptr<dlock_lock, freer> lock_;

@@ -12,6 +12,11 @@
 namespace dlock
 {
 
+namespace detail
+{
+class beginning;
+}
+
 /* A lock while the program has the lock. */
 class [[nodiscard]] hold : public detail::questions<hold>
 {
@@ -83,6 +88,7 @@ public:
 
 private:
 	friend class handle;
+	friend class detail::beginning;
 
 	hold(dlock_hold *raw, std::shared_ptr<const detail::hooks> hooks)
 		noexcept

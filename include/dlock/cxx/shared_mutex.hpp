@@ -1,100 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: the kinds of locks. */
-#ifndef DLOCK_CXX_LOCKS_HPP
-#define DLOCK_CXX_LOCKS_HPP
+/* Part of <dlock/dlock.hpp>: a read-write lock, and the upgradeable side. */
+#ifndef DLOCK_CXX_SHARED_MUTEX_HPP
+#define DLOCK_CXX_SHARED_MUTEX_HPP
 
-#include <dlock/cxx/handle.hpp>
+#include <dlock/cxx/lockable.hpp>
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace dlock
 {
-
-/* A legal name of a lock, and how dlock_name_make() made the name. */
-struct lock_name {
-	enum made { same, escaped, hashed };
-
-	std::string text;
-	made how;
-
-	explicit lock_name(const std::string &bytes)
-	{
-		char out[DLOCK_NAME_SIZE];
-		const int rc =
-			dlock_name_make(out, bytes.data(), bytes.size());
-
-		detail::settle(rc, nullptr);
-		text = out;
-		how = static_cast<made>(rc);
-	}
-};
-
-/* The calls that std::lock_guard, std::unique_lock and std::scoped_lock
- * need. */
-class lockable : public handle
-{
-public:
-	lockable() noexcept = default;
-
-	/* Take the lock for this thread, until unlock(). */
-	void lock() { lock_side(false); }
-	bool try_lock() { return try_lock_side(false, 0); }
-
-	template <class Rep, class Period>
-	bool try_lock_for(const std::chrono::duration<Rep, Period> &d)
-	{
-		return try_lock_side(false, detail::to_ms(d));
-	}
-
-	template <class Clock, class Duration>
-	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &t)
-	{
-		return try_lock_side(false, detail::ms_until(t));
-	}
-
-	/* Throws errc::invalid if this thread has not called lock(). */
-	void unlock() { unlock_side(false); }
-
-	/* The hold that this thread locked last and has not unlocked; or
-	 * empty. */
-	hold_ref held() const { return peek(); }
-
-protected:
-	using handle::handle;
-};
-
-/* One holder; the holding thread may take the lock again, unless unbound. */
-class mutex : public lockable
-{
-public:
-	mutex() noexcept = default;
-
-	mutex(client &c, const std::string &name) : mutex(c, name, nullptr) {}
-
-	mutex(client &c, const std::string &name, std::error_code &code)
-		: mutex(c, name, &code)
-	{
-	}
-
-	/* dlock_lock_unbind(): any thread may release the holds. */
-	void unbind() { set_unbound(); }
-	void unbind(std::error_code &code) noexcept { set_unbound(code); }
-
-private:
-	mutex(client &c, const std::string &name, std::error_code *code)
-		: lockable(hooks_of(c), true, code, [&](dlock_lock **out) {
-			  return dlock_mutex_new(out, c.native_handle(),
-						 detail::to_c(name).c_str());
-		  })
-	{
-	}
-};
 
 /* A single writer or many readers: dlock_rwlock_new().  lock() is the write
  * side. */
@@ -308,7 +226,7 @@ private:
 
 	acquiring begin_upgrade(hold_ref reads, std::int64_t ms, client &c)
 	{
-		return follow(c, [&](granted_fn done) {
+		return acquiring(c, [&](granted_fn done) {
 			return begin_upgrade(reads, ms, std::move(done));
 		});
 	}
@@ -338,120 +256,6 @@ private:
 		if (code && code != errc::busy)
 			detail::raise(code);
 		return h;
-	}
-};
-
-/* dlock_semaphore_permits(). */
-struct permit_count {
-	std::uint32_t limit;
-	std::uint32_t held;
-	std::uint32_t free;
-};
-
-/* `permits` holders.  A hold may be moved to another thread. */
-class semaphore : public handle
-{
-public:
-	semaphore() noexcept = default;
-
-	semaphore(client &c, const std::string &name, std::uint32_t permits)
-		: semaphore(c, name, permits, nullptr)
-	{
-	}
-
-	semaphore(client &c, const std::string &name, std::uint32_t permits,
-		  std::error_code &code)
-		: semaphore(c, name, permits, &code)
-	{
-	}
-
-	/* How many permits there are, and how many are free now. */
-	template <class Rep, class Period>
-	permit_count
-	permits(const std::chrono::duration<Rep, Period> &timeout) const
-	{
-		return count(detail::to_ms(timeout), nullptr);
-	}
-
-	template <class Rep, class Period>
-	permit_count
-	permits(const std::chrono::duration<Rep, Period> &timeout,
-		std::error_code &code) const
-	{
-		return count(detail::to_ms(timeout), &code);
-	}
-
-	/* dlock_semaphore_resize(): for all users, while they use the
-	 * semaphore. */
-	template <class Rep, class Period>
-	void resize(std::uint32_t permits,
-		    const std::chrono::duration<Rep, Period> &timeout)
-	{
-		detail::settle(dlock_semaphore_resize(native_handle(), permits,
-						      detail::to_ms(timeout)),
-			       nullptr);
-	}
-
-	template <class Rep, class Period>
-	void resize(std::uint32_t permits,
-		    const std::chrono::duration<Rep, Period> &timeout,
-		    std::error_code &code) noexcept
-	{
-		code = detail::to_code(dlock_semaphore_resize(
-			native_handle(), permits, detail::to_ms(timeout)));
-	}
-
-private:
-	permit_count count(std::int64_t ms, std::error_code *code) const
-	{
-		dlock_permits n = {};
-
-		n.size = sizeof(n);
-		detail::settle(
-			dlock_semaphore_permits(native_handle(), &n, ms), code);
-		return { n.limit, n.held, n.free };
-	}
-
-	semaphore(client &c, const std::string &name, std::uint32_t permits,
-		  std::error_code *code)
-		: handle(hooks_of(c), false, code, [&](dlock_lock **out) {
-			  return dlock_semaphore_new(out, c.native_handle(),
-						     detail::to_c(name).c_str(),
-						     permits);
-		  })
-	{
-	}
-};
-
-/* All locks of many, from any mix of stores, or no lock: dlock_multi_new().
- * The members may be destroyed at once.  The first member's client is told of
- * failed releases. */
-class multi_lock : public lockable
-{
-public:
-	using members = std::vector<std::reference_wrapper<const handle>>;
-
-	multi_lock() noexcept = default;
-	explicit multi_lock(const members &of) : multi_lock(of, nullptr) {}
-
-	multi_lock(const members &of, std::error_code &code)
-		: multi_lock(of, &code)
-	{
-	}
-
-private:
-	multi_lock(const members &of, std::error_code *code)
-		: lockable(of.empty() ? nullptr : hooks_of(of.front().get()),
-			   true, code, [&](dlock_lock **out) {
-				   std::vector<dlock_lock *> all;
-
-				   all.reserve(of.size());
-				   for (const handle &l : of)
-					   all.push_back(l.native_handle());
-				   return dlock_multi_new(out, all.data(),
-							  all.size());
-			   })
-	{
 	}
 };
 
