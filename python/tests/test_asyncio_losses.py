@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dlock.aio: the loss of a hold, and holders that are asked to give up."""
+import asyncio
+import threading
+
+import dlock
+import dlock.aio
+from aio_cases import AioCase, until
+from cases import for_every_uri
+
+
+async def run_alone(lock, work):
+    """As docs/python.md has it."""
+    hold = await lock.acquire()
+    loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
+
+    def lost():
+        loop.remove_reader(hold.fileno())
+        task.cancel()
+
+    loop.add_reader(hold.fileno(), lost)
+    try:
+        return await task
+    finally:
+        loop.remove_reader(hold.fileno())
+        await hold.release()
+
+
+class Losses(AioCase):
+    def test_end_a_task(self):
+        async def main(store, mine):
+            async def work():
+                await mine.take_away()
+                await asyncio.sleep(60)
+
+            async def no_work():
+                return "done"
+
+            self.assertEqual(await run_alone(mine, no_work()), "done")
+            with self.assertRaises(dlock.Lost):
+                await run_alone(mine, work())
+
+        self.in_loop(main)
+
+    def test_end_a_block(self):
+        async def main(store, mine):
+            with self.assertRaises(dlock.Lost):
+                async with mine.acquire() as hold:
+                    lost, loop = asyncio.Event(), asyncio.get_running_loop()
+                    loop.add_reader(hold.fileno(), lost.set)
+                    await mine.take_away()
+                    await lost.wait()
+                    loop.remove_reader(hold.fileno())
+                    self.assertRaises(dlock.Lost, hold.check)
+            with self.assertRaises(ZeroDivisionError):
+                async with mine.acquire():
+                    await mine.take_away()
+                    1 / 0
+
+        self.in_loop(main)
+
+    def test_on_event_is_in_the_loop(self):
+        here, events = threading.get_ident(), []
+
+        def on_event(hold, event, why):
+            events.append((threading.get_ident(), hold, event))
+            raise ZeroDivisionError
+
+        async def main(store, mine):
+            raised = []
+            asyncio.get_running_loop().set_exception_handler(
+                lambda loop, context: raised.append(context["exception"]))
+            self.assertIs(await mine.take_away(), False)
+            hold = await mine.acquire()
+            self.assertIs(await mine.take_away(), True)
+            await until(lambda: raised)
+            self.assertEqual(events, [(here, hold, "lost")])
+            self.assertIsInstance(raised[0], ZeroDivisionError)
+            with self.assertRaises(dlock.Lost):
+                await hold.release()
+            with self.assertRaisesRegex(dlock.Invalid, "released before"):
+                await hold.release()
+            await (await mine.acquire(20)).release()  # it goes on
+
+        self.in_loop(main, on_event=on_event)
+
+    def test_holder_is_told_when_others_want_it(self):
+        told = []
+
+        async def main(store, mine):
+            hold = await mine.acquire()
+            if "WANTED" not in store.caps:
+                with self.assertRaises(dlock.NotSupported):
+                    await hold.revocable()
+                await hold.release()
+                return
+            await hold.revocable()
+            wanted, loop = asyncio.Event(), asyncio.get_running_loop()
+            fd = await hold.wanted_fileno()
+            loop.add_reader(fd, wanted.set)
+            theirs = self.other.mutex(self.name, unbound=True)
+            waiter = asyncio.create_task(
+                asyncio.to_thread(theirs.acquire, 20))
+            await wanted.wait()
+            loop.remove_reader(fd)
+            await until(lambda: told == ["wanted"])
+            await hold.release()
+            (await waiter).release()
+            hold = await mine.acquire(20)
+            await hold.revocable()
+            await mine.revoke()
+            await until(lambda: told == ["wanted"] * 2)
+            await hold.release()
+
+        self.in_loop(main, on_event=lambda *args: told.append(args[1]))
+
+    def test_dropped_hold_is_released(self):
+        async def main(store, mine):
+            with self.assertWarnsRegex(ResourceWarning, self.name):
+                await mine.acquire()
+            await self.none_waits(store)
+
+        self.in_loop(main)
+
+
+load_tests = for_every_uri(Losses)
