@@ -272,7 +272,10 @@ static int make_own_dir(const char *dir, mode_t mode)
 {
 	if (mkdir(dir, mode) < 0)
 		return -1;
-	(void)fchmodat(AT_FDCWD, dir, mode, AT_SYMLINK_NOFOLLOW);
+	/* Without /proc the umask decides. */
+	if (fchmodat(AT_FDCWD, dir, mode, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno != EOPNOTSUPP)
+		return -1;
 	return 0;
 }
 
