@@ -40,12 +40,14 @@ CASE(file_semaphore, counts_permits_without_a_record)
 }
 
 static dlock_lock *breaker;
+static dlock_hold *broken;
 
 static void break_and_take(void)
 {
 	before_pwrite = NULL;
 	CHECK_OK(dlock_break(breaker, patience_ms()));
-	take(breaker, patience_ms());
+	(void)dlock_release(broken); /* may not have heard of the break */
+	broken = take(breaker, patience_ms());
 }
 
 CASE(file_semaphore, a_break_beside_a_resize_keeps_the_number)
@@ -56,13 +58,14 @@ CASE(file_semaphore, a_break_beside_a_resize_keeps_the_number)
 	dlock_lock *l = semaphore(c, "x", 2);
 
 	breaker = semaphore(store_open(s->dir, NULL), "x", 2);
-	take(l, FOREVER);
+	broken = take(l, FOREVER);
 	before_pwrite = break_and_take;
 	CHECK_OK(dlock_semaphore_resize(l, 5, patience_ms()));
 	CHECK(!before_pwrite);
 	CHECK_OK(dlock_semaphore_permits(breaker, &n, patience_ms()));
 	CHECK_INT(n.limit, ==, 5);
 	CHECK_INT(n.held, ==, 1);
+	give(broken);
 }
 
 static int64_t breaking_until;
@@ -80,12 +83,13 @@ CASE(file_semaphore, breaks_without_end_keep_no_resize)
 	dlock_lock *l = semaphore(store_open(s->dir, NULL), "x", 2);
 
 	breaker = semaphore(store_open(s->dir, NULL), "x", 2);
-	take(l, FOREVER);
+	broken = take(l, FOREVER);
 	breaking_until = now_ms() + patience_ms();
 	before_pwrite = break_and_take_again;
 	CHECK_RC(dlock_semaphore_resize(l, 5, 50), DLOCK_EUNREACHABLE);
 	before_pwrite = NULL;
 	CHECK_TEXT(dlock_errmsg(), "again and again");
+	give(broken);
 }
 
 CASE(file_semaphore, two_thousand_million_permits)
