@@ -2,6 +2,7 @@
 /* Events that dlock_process() tells from a moment on. */
 #include <dlock/async.h>
 
+#include "core/client.h"
 #include "core/fixture.h"
 
 TestSuite(event_turned, .init = fixture, .timeout = 60);
@@ -13,6 +14,17 @@ static void *turn_over(void *arg)
 	OK(dlock_events_by_process(client));
 	atomic_store(&turned, 1);
 	return arg;
+}
+
+/* Whether dlock_events_by_process() has begun. */
+static int is_turned(void)
+{
+	int yes;
+
+	pthread_mutex_lock(&client->mu);
+	yes = client->events.by_process;
+	pthread_mutex_unlock(&client->mu);
+	return yes;
 }
 
 CASE(event_turned, waits_for_a_running_callback_and_leaves_no_event_behind)
@@ -29,6 +41,7 @@ CASE(event_turned, waits_for_a_running_callback_and_leaves_no_event_behind)
 	EVENTUALLY(atomic_load(&inside) == 1);
 	fake_lose(fake, first);
 	cr_assert_eq(pthread_create(&thread, NULL, turn_over, NULL), 0);
+	EVENTUALLY(is_turned());
 	ALL_ALONG(30, !atomic_load(&turned));
 	atomic_store(&go, 1);
 	pthread_join(thread, NULL);
