@@ -11,15 +11,16 @@ enum news { NEWS_NONE, NEWS_AT_RISK, NEWS_SAFE, NEWS_LOST };
 static struct ear {
 	const dlock_hold *hold; /* NULL: free */
 	struct sim_name *name;
-	int caller;  /* the first */
-	size_t uses; /* entries of the judge */
-	enum news news;
-	int early;                 /* told of a loss before the ear was open, or
-				 * an earlier hold there was */
-	int listens, hears;        /* how often the caller asked to be told of
-				 * revokes, and was told */
-	int wanted;                /* told since the caller last asked */
+	size_t uses;               /* entries of the judge */
 	int64_t since, revoked_at; /* or SIM_FOREVER */
+	int caller;                /* the first */
+	enum news news;
+	/* Told of a loss before the ear was open, or an earlier hold there
+	 * was. */
+	int early;
+	/* How often the caller asked to be told of revokes, and was told. */
+	int listens, hears;
+	int wanted; /* told since the caller last asked */
 } ears[EARS];
 
 /* Holds lost before their ears were open. */

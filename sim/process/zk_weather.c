@@ -66,7 +66,7 @@ static void draw_slow(struct sim_zk_weather *w, const struct sim_chance *chance,
 	if (w->followers > 0 && sim_draw(&slow, "slow", 2) == 0 &&
 	    (!faults || sim_draw(&slow, "rare", 5) == 0)) {
 		w->ttl_ms = 2000;
-		w->least_us = 80 * 1000;
+		w->least_us = 80000;
 		w->holds_long = 1;
 	}
 	sim_chance_end(&slow);
