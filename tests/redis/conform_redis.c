@@ -3,8 +3,8 @@
  * conform-redis [-s few|all|async|plain|acl] PROGRAM [ARG...] - run the
  * conformance suite against a private Redis server.
  *
- * PROGRAM is `conform`, `conform-plain` or `torture`, beside this program if
- * named without a slash, and gets the URIs of the server in DLOCK_TEST_URIS.
+ * PROGRAM is `conform` or `conform-plain`, beside this program if named without
+ * a slash, and gets the URIs of the server in DLOCK_TEST_URIS.
  *
  *     few  by TCP
  *     all  by TCP, by unix socket, and with order=any

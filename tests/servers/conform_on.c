@@ -4,8 +4,8 @@
  * private server: memcached-text, memcached-meta, zk or zk-async; or against
  * three, memcached-fleet.
  *
- * PROGRAM is `conform`, `conform-plain` or `torture`, which finds the store's
- * URI in DLOCK_TEST_URIS.  The exit code is PROGRAM's.
+ * PROGRAM is `conform` or `conform-plain`, which finds the store's URI in
+ * DLOCK_TEST_URIS.  The exit code is PROGRAM's.
  */
 #include <stdio.h>
 #include <stdlib.h>

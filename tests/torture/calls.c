@@ -2,7 +2,6 @@
 /* Calls that end in a callback, and holds that others want. */
 #include "torture/torture.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "support/wait.h"
@@ -16,7 +15,6 @@ void answered(const struct dlock_result *r, void *arg)
 	a->over++;
 	a->rc = r->code;
 	a->hold = r->hold;
-	snprintf(a->why, sizeof(a->why), "%s", r->message);
 }
 
 int outcome(struct play *p, dlock_client *c, struct answer *a)
@@ -36,13 +34,10 @@ void give_back(struct play *p, dlock_client *c, dlock_hold *h)
 {
 	struct answer over = { 0 };
 
-	if (MAY(p, dlock_release_start(h, answered, &over), DLOCK_OK)) {
-		int rc = outcome(p, c, &over);
-
-		MAY(p, released(p, rc, over.why), DLOCK_OK);
-	} else {
+	if (MAY(p, dlock_release_start(h, answered, &over), DLOCK_OK))
+		MAY(p, outcome(p, c, &over), DLOCK_OK);
+	else
 		release(p, h);
-	}
 }
 
 /* The second call waits for the first, and is cancelled. */
@@ -120,8 +115,7 @@ void play_async_multi(struct play *p)
  * does.  No call returns the reason of a failure there. */
 static int asked(const struct play *p, int rc)
 {
-	int untold = rc < 0 && (strstr(dlock_errmsg(), "inotify") ||
-				strstr(dlock_errmsg(), "channel"));
+	int untold = rc < 0 && strstr(dlock_errmsg(), "inotify");
 
 	return untold ? p->codes[0] : rc;
 }

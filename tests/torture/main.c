@@ -74,7 +74,7 @@ static void *end_at_once(void *arg)
 	return arg;
 }
 
-/* A sanitizer starts another thread with the first thread, and keeps it. */
+/* With the first thread a sanitizer starts another thread, which stays. */
 static void rest(void)
 {
 	pthread_t thread;
@@ -167,8 +167,7 @@ static void torture_store(const char *uri)
 	torture_syscalls(uri);
 }
 
-/* The stores without a server. */
-static void torture_ours(void)
+static void torture_all(void)
 {
 	char uri[] = "file:///tmp/dlock-torture-XXXXXX";
 	char *dir = uri + strlen("file://");
@@ -190,24 +189,10 @@ static void torture_ours(void)
 		fprintf(stderr, "torture: %s is left\n", dir);
 }
 
-int main(int argc, char *argv[])
+int main(void)
 {
-	const char *uri = getenv("DLOCK_TEST_URIS");
-	int server = argc == 2 && strcmp(argv[1], "server") == 0;
-
-	if (argc != 1 + server || (server && !uri)) {
-		fprintf(stderr, "usage: torture [server]\n");
-		return 2;
-	}
 	rest();
-	if (server) {
-		torture_store(uri);
-		if (strncmp(uri, "zk:", 3) != 0) {
-			torture_sockets(uri);
-			torture_name(uri);
-		}
-	} else
-		torture_ours();
+	torture_all();
 	printf("%s%d passed, %d failed, %d skipped\n", again, n_passed,
 	       n_failed, n_skipped);
 	return n_failed != 0;

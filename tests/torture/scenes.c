@@ -2,7 +2,6 @@
 #include "torture/torture.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "fake.h"
@@ -56,8 +55,7 @@ static void play_label(struct play *p)
 	dlock_client *c = NULL;
 
 	o.label = "somebody";
-	if (!strstr(p->uri, "//127.0.0.1:")) /* a server without a password */
-		o.password = "secret";
+	o.password = "secret";
 	MAY(p, dlock_open(&c, p->uri, &o), DLOCK_OK);
 	dlock_close(c);
 }
@@ -276,11 +274,8 @@ static void play_break(struct play *p)
 	if (h && broken) {
 		int rc = dlock_release(h);
 
-		rc = released(p, rc, dlock_errmsg());
-		/* Another process' break is found after a while, and
-		 * release=async does not tell. */
-		if (rc == DLOCK_OK && (strncmp(p->uri, "file:", 5) == 0 ||
-				       strstr(p->uri, "release=async")))
+		/* Another process' break is found after a while. */
+		if (rc == DLOCK_OK && strncmp(p->uri, "file:", 5) == 0)
 			rc = DLOCK_ELOST;
 		MAY(p, rc, DLOCK_ELOST);
 	} else {
@@ -288,48 +283,6 @@ static void play_break(struct play *p)
 	}
 	dlock_lock_free(l);
 	dlock_close(c);
-}
-
-/* The next renewal makes up for a failed renewal, unless the machine stood
- * still meanwhile. */
-static void see_renewed(struct play *p, dlock_client *c, dlock_hold *h)
-{
-	struct dlock_stats st = { .size = sizeof(st) };
-	int64_t at = now_ms(), stood_ms = 0;
-
-	while (st.renewed == 0 && dlock_check(h) == DLOCK_OK &&
-	       dlock_get_stats(c, &st) == DLOCK_OK) {
-		nap_ms(1);
-		if (now_ms() - at > stood_ms)
-			stood_ms = now_ms() - at;
-		at = now_ms();
-	}
-	if (stood_ms < 50)
-		MUST(p, dlock_check(h) == DLOCK_OK);
-	if (dlock_check(h) == DLOCK_OK)
-		release(p, h);
-	else
-		dlock_release(h);
-}
-
-static void play_renewed(struct play *p)
-{
-	struct play own = *p;
-	dlock_lock *l = NULL;
-	dlock_hold *h = NULL;
-	dlock_client *c;
-	char uri[256];
-
-	snprintf(uri, sizeof(uri), "%s&ttl=800ms", p->uri);
-	own.uri = uri;
-	c = open_it(&own);
-	if (c && MAY(&own, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
-	    MAY(&own, dlock_acquire(l, 2000, &h), DLOCK_OK))
-		see_renewed(&own, c, h);
-	dlock_lock_free(l);
-	dlock_close(c);
-	own.uri = p->uri;
-	*p = own;
 }
 
 /* The store does not hear the release: the core cleans up later. */
@@ -378,7 +331,6 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "break", play_break, NULL },
 				{ "cleanup", play_cleanup, "fake" },
 				{ "leave_it", play_leave_it, NULL },
-				{ "renewed", play_renewed, "redis" },
 				{ "async", play_async, NULL },
 				{ "async_multi", play_async_multi, NULL },
 				{ "wanted", play_wanted, NULL },

@@ -5,7 +5,6 @@
 #include <search.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 static atomic_int armed; /* an enum seam */
@@ -42,27 +40,12 @@ long seam_blocks(void)
 	return atomic_load(&blocks);
 }
 
-/* The code of the ZooKeeper client library, which looks for no failure; absent
- * in a dlock without it. */
-extern const char __start_dlki_zkc_code[] __attribute__((weak));
-extern const char __stop_dlki_zkc_code[] __attribute__((weak));
-
-static int is_ours(const void *caller)
-{
-	uintptr_t at = (uintptr_t)caller;
-
-	return at < (uintptr_t)__start_dlki_zkc_code ||
-	       at >= (uintptr_t)__stop_dlki_zkc_code;
-}
-
-#define fails(seam) fails_for((seam), __builtin_return_address(0))
-
 /* Is this the call to fail? */
-static int fails_for(enum seam seam, const void *caller)
+static int fails(enum seam seam)
 {
 	long now;
 
-	if (atomic_load(&armed) != (int)seam || !is_ours(caller))
+	if (atomic_load(&armed) != (int)seam)
 		return 0;
 	now = atomic_fetch_sub(&left, 1);
 	if (now > 1 || (now < 1 && !fail_all))
@@ -180,34 +163,6 @@ WRAP(int, epoll_ctl, int epfd, int op, int fd, struct epoll_event *event)
 {
 	return fails(SEAM_EPOLL_CTL) ? -1 :
 				       __real_epoll_ctl(epfd, op, fd, event);
-}
-
-WRAP(int, socket, int family, int type, int protocol)
-{
-	return fails(SEAM_SOCKET) ? -1 : __real_socket(family, type, protocol);
-}
-
-WRAP(int, connect, int fd, const struct sockaddr *to, socklen_t len)
-{
-	return fails(SEAM_CONNECT) ? -1 : __real_connect(fd, to, len);
-}
-
-WRAP(int, setsockopt, int fd, int level, int name, const void *value,
-     socklen_t len)
-{
-	return fails(SEAM_SETSOCKOPT) ?
-		       -1 :
-		       __real_setsockopt(fd, level, name, value, len);
-}
-
-WRAP(ssize_t, send, int fd, const void *data, size_t len, int flags)
-{
-	return fails(SEAM_SEND) ? -1 : __real_send(fd, data, len, flags);
-}
-
-WRAP(ssize_t, recv, int fd, void *data, size_t size, int flags)
-{
-	return fails(SEAM_RECV) ? -1 : __real_recv(fd, data, size, flags);
 }
 
 WRAP(int, pthread_create, pthread_t *out, const pthread_attr_t *attr,

@@ -46,28 +46,6 @@ static const struct {
 	  "async_multi" },
 };
 
-static const int unreachable[] = { DLOCK_EUNREACHABLE, DLOCK_ENOMEM, 0 };
-
-static const char *const sockets_in[] = { "open",   "acquire", "contended",
-					  "rwlock", "multi",   "questions",
-					  "renewed" };
-static const struct {
-	const char *name;
-	enum seam seam;
-	int errnum;
-	const int *codes;
-} on_sockets[] = {
-	{ "socket EMFILE", SEAM_SOCKET, EMFILE, exhausted },
-	{ "socket EACCES", SEAM_SOCKET, EACCES, unreachable },
-	{ "connect ENETUNREACH", SEAM_CONNECT, ENETUNREACH, unreachable },
-	{ "connect EADDRNOTAVAIL", SEAM_CONNECT, EADDRNOTAVAIL, unreachable },
-	{ "setsockopt ENOMEM", SEAM_SETSOCKOPT, ENOMEM, unreachable },
-	{ "send ENOBUFS", SEAM_SEND, ENOBUFS, unreachable },
-	{ "send EPIPE", SEAM_SEND, EPIPE, unreachable },
-	{ "recv ENOMEM", SEAM_RECV, ENOMEM, unreachable },
-	{ "recv ECONNRESET", SEAM_RECV, ECONNRESET, unreachable },
-};
-
 static const struct scene *scene(const char *name)
 {
 	const struct scene *s = scenes;
@@ -82,27 +60,6 @@ void torture_syscalls(const char *uri)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		torture(scene(faults[i].scene), uri, faults[i].seam,
 			faults[i].errnum, faults[i].codes, faults[i].name);
-}
-
-void torture_sockets(const char *uri)
-{
-	const size_t n = sizeof(on_sockets) / sizeof(on_sockets[0]);
-	const size_t in = sizeof(sockets_in) / sizeof(sockets_in[0]);
-
-	for (size_t i = 0; i < n * in; i++) {
-		const struct scene *s = scene(sockets_in[i % in]);
-		const int *codes = on_sockets[i / in].codes;
-
-		/* The engine only tunes by it. */
-		if (on_sockets[i / in].seam == SEAM_SETSOCKOPT &&
-		    (strncmp(uri, "redis:", 6) == 0 ||
-		     strncmp(uri, "memcached:", 10) == 0))
-			codes = fine;
-		if (scene_is_for(s, uri))
-			torture(s, uri, on_sockets[i / in].seam,
-				on_sockets[i / in].errnum, codes,
-				on_sockets[i / in].name);
-	}
 }
 
 /* In a process without a mark: 0, or the error. */

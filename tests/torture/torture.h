@@ -4,10 +4,10 @@
  * third ... allocation or system call fail.
  *
  * The linker sends the library's calls through seam.c: see --wrap in ld(1).
- * The calls of ZooKeeper's client library do not fail.
  *
- * torture         on the stores without a server
- * torture server  on the store of $DLOCK_TEST_URIS
+ * The stores have no server.  With the other stores allocations fail in
+ * the simulation (dlock-sim-process --scarce), and calls on sockets in
+ * tests/loop.
  */
 #ifndef DLOCK_TESTS_TORTURE_H
 #define DLOCK_TESTS_TORTURE_H
@@ -26,11 +26,6 @@ enum seam {
 	SEAM_EPOLL_CREATE,
 	SEAM_EPOLL_CTL,
 	SEAM_THREAD,
-	SEAM_SOCKET,
-	SEAM_CONNECT,
-	SEAM_SETSOCKOPT,
-	SEAM_SEND,
-	SEAM_RECV,
 	SEAM_MMAP,
 	SEAM_MADVISE
 };
@@ -76,15 +71,10 @@ void must(struct play *p, const char *what, int is_so);
 dlock_client *open_it(struct play *p);        /* NULL: it failed */
 void release(struct play *p, dlock_hold *h); /* which may be NULL */
 
-/* Check the result of a release.  For want of memory the release is sent
- * later. */
-int released(const struct play *p, int rc, const char *why);
-
 /* The end of an asynchronous call: written by the callback, once. */
 struct answer {
 	int over, rc;
 	dlock_hold *hold;
-	char why[200];
 };
 
 void answered(const struct dlock_result *r, void *arg); /* calls.c */
@@ -124,10 +114,8 @@ int torture(const struct scene *scene, const char *uri, enum seam seam,
 	    int errnum, const int *codes, const char *what);
 
 void torture_memory(const char *uri);   /* oom.c */
-void torture_name(const char *uri);     /* oom.c; of a server */
 void torture_register(void);            /* oom.c */
 void torture_syscalls(const char *uri); /* syscalls.c */
-void torture_sockets(const char *uri);  /* syscalls.c; of a server */
 void torture_marker(void);              /* syscalls.c; in a fresh process */
 
 #endif
