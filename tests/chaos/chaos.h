@@ -78,7 +78,7 @@ struct chaos_store {
 	bool leases;       /* holds have a ttl, and can be lost */
 	const char *match; /* in each request, for the proxy */
 	int try_asks;      /* the most ask times of a try; 0: 1 */
-	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
+	int64_t ttl_ms;    /* 0: as others */
 	int64_t ask_ms;    /* the same */
 
 	/* Start the servers, and set c->uri[], each with `query` added. */
@@ -104,10 +104,7 @@ struct chaos_options {
 	int64_t ttl_ms;
 	int64_t ask_ms;
 	int64_t slack_ms;
-	int seldom;        /* see struct chaos_job */
-	const char *query; /* more parameters for the URI, or "" */
-	const char *keep;  /* or NULL */
-	const char *only;  /* names of faults, or NULL for all */
+	const char *keep; /* or NULL */
 	bool verbose;
 	enum chaos_mix { /* the uses of the workers */
 		CHAOS_MIX_DEFAULT,

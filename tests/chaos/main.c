@@ -23,6 +23,7 @@ enum { GOOD = 0, BAD = 1, USAGE = 2 };
 static int start_all(struct chaos *c)
 {
 	char query[160];
+	int n;
 
 	if (temp_make(c->dir) < 0)
 		return lab_fail("TMPDIR: %s", strerror(errno));
@@ -30,14 +31,10 @@ static int start_all(struct chaos *c)
 	c->history = lab_history_open(c->dir);
 	if (!c->counters || !c->history)
 		return -1;
+	n = snprintf(query, sizeof(query), "?ask=%" PRId64 "ms", c->o.ask_ms);
 	if (c->o.store->leases)
-		snprintf(query, sizeof(query),
-			 "?ttl=%" PRId64 "ms&ask=%" PRId64 "ms&%s", c->o.ttl_ms,
-			 c->o.ask_ms, c->o.query);
-	else
-		snprintf(query, sizeof(query), "?ask=%" PRId64 "ms&%s",
-			 c->o.ask_ms, c->o.query);
-	query[strlen(query) - (*c->o.query ? 0 : 1)] = '\0';
+		snprintf(query + n, sizeof(query) - (size_t)n,
+			 "&ttl=%" PRId64 "ms", c->o.ttl_ms);
 	if (c->o.store->start(c, query) < 0)
 		return -1;
 	if (chaos_mix_start(c) < 0)
@@ -166,8 +163,7 @@ static int be_worker(char **argv)
 		.seed = strtoull(argv[2], NULL, 10),
 		.threads = (int)strtol(argv[3], NULL, 10),
 		.ttl_ms = strtoll(argv[4], NULL, 10),
-		.seldom = (int)strtol(argv[5], NULL, 10),
-		.mix = strcmp(argv[6], "all") == 0,
+		.mix = strcmp(argv[5], "all") == 0,
 	};
 
 	return chaos_worker_main(&job);
@@ -178,7 +174,7 @@ int main(int argc, char **argv)
 	static struct chaos c;
 	int rc;
 
-	if (argc == 9 && strcmp(argv[1], "--worker") == 0)
+	if (argc == 8 && strcmp(argv[1], "--worker") == 0)
 		return be_worker(argv + 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	rc = chaos_options(&c.o, argc, argv);

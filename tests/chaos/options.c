@@ -29,14 +29,8 @@ static void usage(FILE *to)
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"
 	      "  --threads N     of each (2)\n"
-	      "  --ttl TIME      the lease (600ms; longer for zk)\n"
-	      "  --ask TIME      the URI's ask time (100ms; zk: more)\n"
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
-	      "  --query TEXT    more parameters for the URI: keep=1s\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
-	      "  --seldom N      percent of uses that go to a lock which is\n"
-	      "                  left alone otherwise (1)\n"
-	      "  --faults LIST   these alone: server-kill,worker-kill\n"
 	      "  --mix WHAT      locks: acquire and release; all: every\n"
 	      "                  feature (the usual from 60 seconds on)\n"
 	      "  --verbose       tell each fault\n"
@@ -113,8 +107,6 @@ static int mix(struct chaos_options *o, const char *name)
 
 static int set_option(struct chaos_options *o, int c)
 {
-	int64_t n;
-
 	switch (c) {
 	case 's':
 		return store(o, optarg);
@@ -126,28 +118,13 @@ static int set_option(struct chaos_options *o, int c)
 		return small(optarg, CHAOS_WORKERS, &o->processes);
 	case 't':
 		return small(optarg, CHAOS_THREADS, &o->threads);
-	case 'l':
-		return number(optarg, 100, 60000, "ms", &o->ttl_ms);
-	case 'a':
-		return number(optarg, 10, 10000, "ms", &o->ask_ms);
 	case 'k':
 		if (number(optarg, 0, 10000, "ms", &o->slack_ms) < 0)
 			return -1;
 		o->slack_ms *= slowness();
 		return 0;
-	case 'q':
-		o->query = optarg;
-		return 0;
 	case 'K':
 		o->keep = optarg;
-		return 0;
-	case 'd':
-		if (number(optarg, 0, 100, "", &n) < 0)
-			return -1;
-		o->seldom = (int)n;
-		return 0;
-	case 'f':
-		o->only = optarg;
 		return 0;
 	case 'm':
 		return mix(o, optarg);
@@ -163,37 +140,6 @@ static int set_option(struct chaos_options *o, int c)
 	}
 }
 
-static bool has_fault(const struct chaos_store *s, const char *name, size_t len)
-{
-	for (int i = 0; i < CHAOS_TABLES; i++) {
-		const struct chaos_fault *f = s->faults[i];
-
-		for (; f && f->name; f++)
-			if (strlen(f->name) == len &&
-			    memcmp(f->name, name, len) == 0)
-				return true;
-	}
-	return false;
-}
-
-/* A run with a fault of another store would deal no fault, and pass. */
-static int known_faults(const struct chaos_options *o)
-{
-	const char *next;
-	size_t len;
-
-	for (const char *name = o->only; name; name = next) {
-		len = strcspn(name, ",");
-		next = name[len] ? name + len + 1 : NULL;
-		if (has_fault(o->store, name, len))
-			continue;
-		fprintf(stderr, "chaos: store %s has no fault '%.*s'\n",
-			o->store->name, (int)len, name);
-		return -1;
-	}
-	return 0;
-}
-
 int chaos_options(struct chaos_options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -202,13 +148,8 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		{ "seed", required_argument, NULL, 'S' },
 		{ "processes", required_argument, NULL, 'p' },
 		{ "threads", required_argument, NULL, 't' },
-		{ "ttl", required_argument, NULL, 'l' },
-		{ "ask", required_argument, NULL, 'a' },
 		{ "slack", required_argument, NULL, 'k' },
-		{ "query", required_argument, NULL, 'q' },
 		{ "keep", required_argument, NULL, 'K' },
-		{ "seldom", required_argument, NULL, 'd' },
-		{ "faults", required_argument, NULL, 'f' },
 		{ "mix", required_argument, NULL, 'm' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -225,23 +166,15 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 				     .seed = drawn,
 				     .processes = 6,
 				     .threads = 2,
-				     .slack_ms = 100 * slowness(),
-				     .seldom = 1,
-				     .query = "" };
+				     .slack_ms = 100 * slowness() };
 	while (!rc && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		rc = set_option(o, c);
 	if (!rc && optind < argc) {
 		fprintf(stderr, "chaos: what is '%s'?\n", argv[optind]);
 		rc = -1;
 	}
-	if (!rc)
-		rc = known_faults(o);
-	if (!rc && !o->ttl_ms)
-		o->ttl_ms = slowness() *
-			    (o->store->ttl_ms ? o->store->ttl_ms : TTL_MS);
-	if (!rc && !o->ask_ms)
-		o->ask_ms = slowness() *
-			    (o->store->ask_ms ? o->store->ask_ms : ASK_MS);
+	o->ttl_ms = slowness() * (o->store->ttl_ms ? o->store->ttl_ms : TTL_MS);
+	o->ask_ms = slowness() * (o->store->ask_ms ? o->store->ask_ms : ASK_MS);
 	if (!rc && o->mix == CHAOS_MIX_DEFAULT)
 		o->mix = o->seconds >= LONG_RUN ? CHAOS_MIX_ALL :
 						  CHAOS_MIX_LOCKS;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "chaos/chaos.h"
 #include "lab/base/clock.h"
 
@@ -37,28 +35,11 @@ static int64_t draw_pause(const struct chaos *c, struct chaos_deck *k)
 	return draw_time(c, k, 30, 200);
 }
 
-/* Is it in the list of --faults? */
-static bool wanted(const struct chaos *c, const struct chaos_fault *f)
-{
-	const char *at = c->o.only;
-	size_t len = strlen(f->name);
-
-	for (; at; at = strchr(at, ',')) {
-		at += *at == ',';
-		if (strncmp(at, f->name, len) == 0 &&
-		    (!at[len] || at[len] == ','))
-			return true;
-	}
-	return !c->o.only;
-}
-
 static void add_faults(struct chaos *c, const struct chaos_fault *f)
 {
 	struct chaos_deck *k;
 
 	for (; f && f->name; f++) {
-		if (!wanted(c, f))
-			continue;
 		k = &c->deck[f->lane];
 		for (int i = 0; i < f->weight; i++)
 			k->cards[k->ncards++] = (uint8_t)k->nfaults;

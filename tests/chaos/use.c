@@ -298,12 +298,14 @@ static void release_lock(struct use *u)
 		chaos_odd(&u->h, "release", rc);
 }
 
+#define SELDOM 1 /* percent of uses */
+
 /* Uses of the last name are so rare that stores forget the lock in between. */
 static int draw_name(struct chaos_thread *me)
 {
 	struct chaos_random *r = &me->random;
 
-	if (chaos_chance(r, me->w->job->seldom))
+	if (chaos_chance(r, SELDOM))
 		return CHAOS_NAMES - 1;
 	return (int)chaos_between(r, 0, CHAOS_NAMES - 2);
 }

@@ -19,7 +19,7 @@
 int chaos_victim_start(struct chaos *c, struct chaos_victim *v)
 {
 	struct process_files files = { .out = -1, .keep = { -1, -1 } };
-	char seed[24], threads[16], ttl[24], seldom[16], uri[400];
+	char seed[24], threads[16], ttl[24], uri[400];
 	char *argv[] = { (char *)"chaos",
 			 (char *)"--worker",
 			 uri,
@@ -27,7 +27,6 @@ int chaos_victim_start(struct chaos *c, struct chaos_victim *v)
 			 seed,
 			 threads,
 			 ttl,
-			 seldom,
 			 (char *)chaos_mix_word(c),
 			 NULL };
 	int stop[2];
@@ -39,7 +38,6 @@ int chaos_victim_start(struct chaos *c, struct chaos_victim *v)
 		 c->o.seed * 1000 + (uint64_t)(100 * v->lives + v->number));
 	snprintf(threads, sizeof(threads), "%d", c->o.threads);
 	snprintf(ttl, sizeof(ttl), "%" PRId64, c->o.ttl_ms);
-	snprintf(seldom, sizeof(seldom), "%d", c->o.seldom);
 	files.keep[0] = stop[0];
 	v->pid = process_start(argv, &files, 0);
 	close(stop[0]);

@@ -25,8 +25,7 @@ struct chaos_job {
 	uint64_t seed;
 	int threads;
 	int64_t ttl_ms;
-	int seldom; /* percent of uses with the last name */
-	int mix;    /* use all features */
+	int mix; /* use all features */
 };
 
 /* Shared by all workers and the controller. */
