@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorder, guarded resource and checker together, with stopped and killed
- * processes. */
+/* The recorder and the guarded resource. */
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
-#include "lab/base/process.h"
 #include "lab/history/check.h"
 #include "lab/history/history.h"
 #include "lab/history/resource.h"
 
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static char dir[64];
@@ -205,144 +199,6 @@ Test(history, the_resource_refuses_smaller_tokens)
 	lab_resource_close(r);
 	lab_resource_close(again);
 	lab_resource_close(other);
-}
-
-/* A worker of a lock made of flock(2) and a counter in a file. A broken worker
- * takes tokens, but no lock. */
-struct worker {
-	struct lab_history *h;
-	struct lab_resource *resource;
-	int lock;
-	int counter;
-	bool broken;
-};
-
-static uint64_t next_token(const struct worker *w)
-{
-	uint64_t token = 0;
-
-	/* An append is atomic, and the size is a counter that only grows. */
-	if (write(w->counter, "x", 1) == 1)
-		token = (uint64_t)lseek(w->counter, 0, SEEK_CUR);
-	return token;
-}
-
-static void work_once(struct worker *w)
-{
-	uint64_t op = lab_history_acquire(w->h, "l", LAB_MUTEX, 0, -1);
-	struct lab_written written;
-	uint64_t token;
-
-	if (!w->broken)
-		flock(w->lock, LOCK_EX);
-	token = next_token(w);
-	lab_history_acquired(w->h, op, DLOCK_OK, token, LAB_FOREVER);
-	for (int i = 0; i < 3; i++) {
-		lab_resource_write(w->resource, token, &written);
-		lab_history_wrote(w->h, op, "l", token, &written);
-	}
-	lab_history_release(w->h, op, LAB_FOREVER);
-	if (!w->broken)
-		flock(w->lock, LOCK_UN);
-	lab_history_released(w->h, op, DLOCK_OK);
-}
-
-static int open_in(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-}
-
-static pid_t start_worker(int times, bool broken)
-{
-	struct worker w = { .broken = broken };
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	w.h = lab_history_open(dir);
-	w.resource = lab_resource_open(dir, "l");
-	w.lock = open_in("lock");
-	w.counter = open_in("counter");
-	for (int i = 0; i < times; i++)
-		work_once(&w);
-	_exit(lab_history_close(w.h) < 0);
-}
-
-static void run_workers(int times, bool broken, struct lab_verdict *v)
-{
-	pid_t pids[4];
-	int status;
-
-	for (int i = 0; i < 4; i++)
-		pids[i] = start_worker(times, broken);
-	for (int i = 0; i < 4; i++) {
-		cr_assert_eq(waitpid(pids[i], &status, 0), pids[i]);
-		cr_expect_eq(status, 0);
-	}
-	cr_assert_eq(lab_check_dir(dir, NULL, v), 0, "%s", lab_errmsg());
-}
-
-Test(history, processes_that_exclude_each_other_are_found_to)
-{
-	struct lab_verdict v;
-
-	run_workers(500, false, &v);
-	cr_expect_eq(v.violations, 0, "%s", v.words[0]);
-	cr_expect_eq(v.granted, 2000);
-	cr_expect_eq(v.accepted, 6000);
-	cr_expect_eq(v.refused, 0);
-}
-
-Test(history, and_those_that_do_not_as_well)
-{
-	struct lab_verdict v;
-
-	for (int i = 0; i < 20; i++) {
-		run_workers(300, true, &v);
-		if (v.broken[LAB_RULE_OVERLAP] && v.refused)
-			break;
-	}
-	cr_expect_gt(v.broken[LAB_RULE_OVERLAP], 0);
-	/* The resource kept the order of writers all the same. */
-	cr_expect_gt(v.refused, 0);
-	cr_expect_eq(v.broken[LAB_RULE_WRITER], 0, "%s", v.words[0]);
-}
-
-/* A killed worker loses the flock, and leaves a history with holes, but only
- * whole records. */
-Test(history, workers_that_are_paused_and_killed)
-{
-	struct lab_history *h = begin();
-	struct lab_verdict v;
-	pid_t pids[3];
-
-	for (int round = 0; round < 15; round++) {
-		for (int i = 0; i < 3; i++)
-			pids[i] = start_worker(1000000, false);
-		lab_nap_ms(5);
-		cr_assert_eq(lab_pause(pids[0]), 0, "%s", lab_errmsg());
-		lab_history_process(h, LAB_PAUSED, pids[0]);
-		lab_nap_ms(5);
-		lab_history_process(h, LAB_RESUMED, pids[0]);
-		cr_assert_eq(lab_resume(pids[0]), 0, "%s", lab_errmsg());
-		lab_nap_ms(2);
-		for (int i = 0; i < 3; i++) {
-			kill(pids[i], SIGKILL);
-			cr_assert_eq(waitpid(pids[i], NULL, 0), pids[i]);
-			lab_history_process(h, LAB_KILLED, pids[i]);
-		}
-	}
-	cr_assert_eq(lab_history_close(h), 0);
-	cr_assert_eq(lab_check_dir(dir, NULL, &v), 0);
-	cr_expect_gt(v.granted, 100);
-	/* Another worker may be granted the lock between a death and the note
-	 * of the death: an flock has no lease to tell. */
-	cr_expect_eq(v.broken[LAB_RULE_WRITER], 0, "%s", v.words[0]);
-	cr_expect_eq(v.broken[LAB_RULE_SHAPE], 0, "%s", v.words[0]);
-	cr_expect_eq(v.broken[LAB_RULE_TOKEN], 0, "%s", v.words[0]);
 }
 
 static void *offer(void *resource)
