@@ -28,26 +28,6 @@ Test(child, knows_of_its_lock)
 	cr_expect_gt(token, 0);
 }
 
-static unsigned long long token_of_run(void)
-{
-	struct result r = DLOCK("run", "n", "--", "/bin/sh", "-c",
-				"echo $DLOCK_TOKEN");
-
-	return strtoull(r.out, NULL, 10);
-}
-
-Test(child, has_a_larger_token_than_the_one_before)
-{
-	unsigned long long before = token_of_run();
-
-	for (int i = 0; i < 5; i++) {
-		unsigned long long token = token_of_run();
-
-		cr_expect_gt(token, before);
-		before = token;
-	}
-}
-
 Test(child, never_sees_the_password)
 {
 	struct result r;

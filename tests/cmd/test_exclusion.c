@@ -1,55 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exclusion between runs, programs, users and kinds. */
+/* Exclusion between runs, programs and kinds. */
 #include "support.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "support/temp.h"
 
 TestSuite(exclusion, .init = world_begin, .fini = world_end, .timeout = 300);
-
-/* A command under a sanitizer takes some fifty times as long to start. */
-#ifdef __SANITIZE_ADDRESS__
-#define ROUNDS "20"
-#define ALL_ROUNDS "160"
-#else
-#define ROUNDS "50"
-#define ALL_ROUNDS "400"
-#endif
-
-/* A single deadline for all processes: a busy machine is slow. */
-Test(exclusion, of_eight_processes_that_count, .timeout = 850)
-{
-	static const char loop[] =
-		"i=0; while [ $i -lt " ROUNDS " ]; do i=$((i+1)); "
-		"\"$0\" run counter -- \"$1\" \"$2\" || exit; done";
-	struct proc workers[8];
-	char counter[4200];
-	int64_t end = now_ms() + 800000;
-	FILE *f;
-
-	snprintf(counter, sizeof(counter), "%s", file_path("counter"));
-	f = fopen(counter, "we");
-	cr_assert(f && fputs("0", f) >= 0 && fclose(f) == 0);
-	for (int i = 0; i < 8; i++)
-		start(&workers[i],
-		      ARGS("/bin/sh", "-c", loop, getenv("DLOCK_BIN"),
-			   helper("increment"), counter));
-	for (int i = 0; i < 8; i++) {
-		int64_t left = end - now_ms();
-		struct result r = finish_within(&workers[i],
-						left > 1000 ? left : 1000);
-
-		cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	}
-	cr_expect_str_eq(slurp(counter), ALL_ROUNDS);
-}
 
 /* Try "n" with `options`, and return the exit status. */
 static int busy(const char *const options[])
@@ -95,7 +53,7 @@ Test(exclusion, is_none_between_a_lock_and_a_semaphore)
 {
 	expect_meet(NONE, OPTIONS("-S", "1"), 0);
 	expect_meet(OPTIONS("-S", "1"), OPTIONS("-s"), 0);
-	expect_meet(OPTIONS("-S", "1"), OPTIONS("-S", "1"), 1);
+	expect_meet(OPTIONS("-S1"), OPTIONS("--semaphore=1"), 1);
 }
 
 /* The lock of dlock_mutex_new(). */
@@ -115,46 +73,6 @@ Test(exclusion, is_one_between_a_run_and_a_program)
 	cr_expect_eq(busy(NONE), 0);
 	dlock_lock_free(lock);
 	dlock_close(client);
-}
-
-#define AS(user, ...)                                                          \
-	ARGS("/usr/bin/setpriv", "--reuid=" user, "--regid=" user,             \
-	     "--clear-groups", getenv("DLOCK_BIN"), __VA_ARGS__)
-
-/* As in /var/lock: the first user leaves the lock file to the others. */
-Test(exclusion, of_the_users_of_a_sticky_directory)
-{
-	char dir[] = "/tmp/dlock-cmd-XXXXXX", uri[64], said[64];
-	struct proc p;
-
-	needs_other_users();
-	cr_assert(mkdtemp(dir) && chmod(dir, 01777) == 0);
-	snprintf(uri, sizeof(uri), "file://%s?share=all", dir);
-	snprintf(said, sizeof(said), "%s/said", dir);
-	start(&p, AS("61001", "run", "-u", uri, "n", "--", helper("sigchild"),
-		     said, "leave"));
-	await_line(said, "ready ");
-	cr_expect_eq(run(AS("61002", "run", "-n", "-u", uri, "n", "true")).code,
-		     1);
-	cr_expect_eq(DLOCK("run", "-n", "-u", uri, "n", "true").code, 1);
-	kill(p.pid, SIGKILL);
-	cr_expect_eq(finish(&p).code, -SIGKILL);
-	cr_expect_eq(run(AS("61002", "run", "-u", uri, "n", "true")).code, 0);
-	cr_expect_eq(DLOCK("run", "-u", uri, "n", "true").code, 0);
-	temp_remove(dir);
-}
-
-Test(exclusion, by_a_semaphore_counts)
-{
-	struct proc a, b;
-
-	start_sigchild(&a, file_path("a"), "leave", "n", OPTIONS("-S", "2"));
-	cr_expect_eq(busy(OPTIONS("-S", "2")), 0);
-	start_sigchild(&b, file_path("b"), "leave", "n", OPTIONS("-S2"));
-	cr_expect_eq(busy(OPTIONS("-S", "2")), 1);
-	cr_expect_eq(stop(&a).code, 40 + SIGTERM);
-	cr_expect_eq(busy(OPTIONS("--semaphore=2")), 0);
-	stop(&b);
 }
 
 /* Kill a holder, and return how long the next run waits. */
