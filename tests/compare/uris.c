@@ -3,24 +3,24 @@
  * user started the servers. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compare/drive.h"
 #include "lab/base/fail.h"
 #include "lab/servers/memcached.h"
-#include "lab/servers/redis.h"
 #include "lab/servers/zookeeper.h"
 
 TestSuite(compare_uris, .init = drive_init, .timeout = 120);
 
 /* A store may round times. */
-static void is_not_accused(const char *uri)
+static void is_not_accused(struct lab_server *s, const char *scheme)
 {
-	struct lab_findings *f =
-		drive_uri(uri, "exclusion,holder-killed,timed-wait,try");
+	struct lab_findings *f;
+	char uri[160];
 
+	cr_assert(s, "%s", lab_errmsg());
+	snprintf(uri, sizeof(uri), "%s://127.0.0.1:%d/", scheme, s->port);
+	f = drive_uri(uri, "exclusion,holder-killed,timed-wait,try");
 	for (size_t b = 0; b < f->n_scenarios; b++) {
 		const struct lab_finding *c = lab_finding(f, 0, b);
 
@@ -33,49 +33,17 @@ static void is_not_accused(const char *uri)
 				  strstr(c->why, "no answer in time"),
 			  "%s, %s: %s", uri, f->scenarios[b].id, c->why);
 	}
-	/* A lock in memory dies with the holder; a store not built in is
-	 * trouble. */
-	if (!*f->stores[0].trouble && strcmp(uri, "mem:") != 0)
+	/* A store not built in is trouble. */
+	if (!*f->stores[0].trouble)
 		drive_is(f, f->stores[0].name, "holder-killed",
 			 LAB_OUTCOME_KEPT);
 	lab_findings_free(f);
-}
-
-static void server_is_not_accused(struct lab_server *s, const char *scheme,
-				  const char *query)
-{
-	char uri[160];
-
-	cr_assert(s, "%s", lab_errmsg());
-	snprintf(uri, sizeof(uri), "%s://127.0.0.1:%d/%s", scheme, s->port,
-		 query);
-	is_not_accused(uri);
 	lab_server_free(s);
-}
-
-Test(compare_uris, mem)
-{
-	is_not_accused("mem:");
-}
-
-Test(compare_uris, file)
-{
-	char dir[] = "./uris-XXXXXX";
-	char path[4096], uri[4200];
-
-	cr_assert(mkdtemp(dir) && realpath(dir, path));
-	snprintf(uri, sizeof(uri), "file://%s", path);
-	is_not_accused(uri);
-}
-
-Test(compare_uris, redis)
-{
-	server_is_not_accused(lab_redis_start(NULL), "redis", "");
 }
 
 Test(compare_uris, memcached)
 {
-	server_is_not_accused(lab_memcached_start(NULL), "memcached", "");
+	is_not_accused(lab_memcached_start(NULL), "memcached");
 }
 
 /* The server grants no lease below two ticks. */
@@ -83,5 +51,5 @@ Test(compare_uris, zookeeper)
 {
 	static const struct lab_zk_options o = { .tick_ms = 1000 };
 
-	server_is_not_accused(lab_zk_start(&o), "zk", "");
+	is_not_accused(lab_zk_start(&o), "zk");
 }
