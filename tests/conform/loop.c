@@ -279,18 +279,9 @@ void case_loop_forked(struct conform *t)
 	await_waiters(t, 1);
 	pid = fork();
 	if (pid == 0) {
-		CHECK_RC(dlock_client_fd(t->client), DLOCK_EFORKED);
 		CHECK_RC(dlock_process(t->client, 0), DLOCK_EFORKED);
-		CHECK_RC(dlock_wait(t->client, -1), DLOCK_EFORKED);
-		CHECK_RC(dlock_nudge(t->client), DLOCK_EFORKED);
 		CHECK_RC(dlock_cancel_op(t->client, op), DLOCK_EFORKED);
-		CHECK_RC(dlock_events_by_process(t->client), DLOCK_EFORKED);
-		CHECK_RC(dlock_acquire_start(t->lock, 0, outcome_note, &o,
-					     NULL),
-			 DLOCK_EFORKED);
 		CHECK_RC(dlock_release_start(h, NULL, NULL), DLOCK_EFORKED);
-		CHECK_RC(dlock_close_start(t->client, NULL, NULL),
-			 DLOCK_EFORKED);
 		CHECK_INT(dlock_pending(t->client), ==, 0);
 		CHECK_INT(dlock_due_ms(t->client), ==, -1);
 		CHECK_INT(outcomes_called(&o, 1), ==, 0);
