@@ -34,7 +34,6 @@
 	X(mutex_handle_outlived, NONE)                                         \
 	X(mutex_foreign_release, NONE)                                         \
 	X(mutex_unbound, NONE)                                                 \
-	X(mutex_no_read_side, NONE)                                            \
 	/* waiting.c */                                                        \
 	X(wait_ends_in_time, NONE)                                             \
 	X(wait_reader_ends_in_time, SHARED)                                    \
@@ -151,8 +150,6 @@
 	X(upgrade_again, DLOCK_CAP_UPGRADE)                                    \
 	X(upgrade_to_plain_reader, DLOCK_CAP_UPGRADE)                          \
 	X(upgrade_deadlock, DLOCK_CAP_UPGRADE)                                 \
-	X(upgrade_bad, DLOCK_CAP_UPGRADE)                                      \
-	X(upgrade_refused, SHARED)                                             \
 	/* upgrade_end.c */                                                    \
 	X(upgrade_is_renewed, DLOCK_CAP_UPGRADE)                               \
 	X(upgrade_death, DLOCK_CAP_UPGRADE | DLOCK_CAP_EXPIRE)                 \
@@ -172,14 +169,11 @@
 	X(semaphore_several_give_up, COUNT | DLOCK_CAP_PERMITS)                \
 	X(semaphore_several_too_many,                                          \
 	  COUNT | DLOCK_CAP_PERMITS | DLOCK_CAP_RESIZE)                        \
-	X(semaphore_several_refused, COUNT)                                    \
 	/* permits.c */                                                        \
 	X(semaphore_count, COUNT | DLOCK_CAP_INSPECT)                          \
-	X(semaphore_count_refused, COUNT)                                      \
 	X(semaphore_grows, COUNT | DLOCK_CAP_RESIZE)                           \
 	X(semaphore_shrinks, COUNT | DLOCK_CAP_RESIZE)                         \
 	X(semaphore_set_for_all, COUNT | DLOCK_CAP_RESIZE)                     \
-	X(semaphore_resize_refused, COUNT)                                     \
 	/* multi.c */                                                          \
 	X(multi_all, NONE)                                                     \
 	X(multi_none, NONE)                                                    \
@@ -188,9 +182,7 @@
 	X(multi_member_order, DLOCK_CAP_INSPECT | FENCE)                       \
 	X(multi_again, NONE)                                                   \
 	X(multi_lost, NONE)                                                    \
-	X(multi_bad, NONE)                                                     \
 	X(multi_read_sides, SHARED)                                            \
-	X(multi_read_side_refused, NONE)                                       \
 	/* mixed.c */                                                          \
 	X(multi_two_stores, NONE)                                              \
 	X(multi_kinds, SHARED | COUNT)                                         \
@@ -199,7 +191,6 @@
 	X(begun_multi_is_cancelled, NONE)                                      \
 	X(begun_multi_at_close, NONE)                                          \
 	X(begun_multi_many, NONE)                                              \
-	X(begun_multi_bad, NONE)                                               \
 	/* names.c */                                                          \
 	X(names_odd, NONE)                                                     \
 	X(names_many, NONE)                                                    \
@@ -207,7 +198,6 @@
 	X(names_meet, SHARED)                                                  \
 	X(names_prefix, NONE)                                                  \
 	X(names_prefix_break, NONE)                                            \
-	X(names_bad, NONE)                                                     \
 	/* token.c */                                                          \
 	X(token_rises, FENCE)                                                  \
 	X(token_readers, FENCE | SHARED)                                       \
@@ -247,10 +237,8 @@
 	X(inspect_busy_readers, DLOCK_CAP_INSPECT | SHARED)                    \
 	X(inspect_free, DLOCK_CAP_INSPECT)                                     \
 	X(inspect_other_process, DLOCK_CAP_INSPECT)                            \
-	X(inspect_refused, NONE)                                               \
 	X(list_kinds, DLOCK_CAP_LIST | SHARED | COUNT)                         \
 	X(list_once, DLOCK_CAP_LIST | SHARED)                                  \
-	X(list_refused, NONE)                                                  \
 	/* leftover.c */                                                       \
 	X(leftover_waits, NONE)                                                \
 	X(leftover_holds, NONE)                                                \
@@ -280,8 +268,7 @@
 	X(promise_required, NONE)                                              \
 	X(promise_covered, NONE)                                               \
 	X(promise_table, NONE)                                                 \
-	X(stats_count, NONE)                                                   \
-	X(arguments_bad, NONE)
+	X(stats_count, NONE)
 
 struct conform_case {
 	const char *name;

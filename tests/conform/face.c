@@ -320,7 +320,6 @@ int upgrade_by(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 #define OWN "the case makes asynchronous calls of its own"
 #define THREADS "holds belong to no thread"
 #define IN_EVENT "a release that on_event begins ends after on_event"
-#define ARGUMENTS "they are those of the calls that wait"
 #define WAITS "the program waits, not the library"
 
 static const struct {
@@ -347,7 +346,6 @@ static const struct {
 	{ "upgrade_again", THREADS },
 	{ "upgrade_to_plain_reader", THREADS },
 	{ "upgrade_deadlock", THREADS },
-	{ "upgrade_bad", ARGUMENTS },
 	{ "revoke_of_a_reader", THREADS },
 	{ "multi_again", THREADS },
 	{ "list_kinds", THREADS },
@@ -361,8 +359,6 @@ static const struct {
 	{ "signals_*", WAITS },
 	{ "thread_cancelled", WAITS },
 	{ "errno_kept", WAITS },
-	{ "arguments_bad", ARGUMENTS },
-	{ "semaphore_several_refused", ARGUMENTS },
 };
 
 const char *face_excepts(const char *name)

@@ -238,22 +238,6 @@ void case_inspect_busy_readers(struct conform *t)
 	busy_names_the_holder(t, READ);
 }
 
-static void unexpected(const struct dlock_participant *participant, void *arg)
-{
-	(void)arg;
-	FAIL("reported %s", participant->label);
-}
-
-void case_inspect_refused(struct conform *t)
-{
-	use_mutex(t);
-	CHECK_RC(dlock_inspect(NULL, unexpected, NULL, 0), DLOCK_EINVAL);
-	CHECK_RC(dlock_inspect(t->lock, NULL, NULL, 0), DLOCK_EINVAL);
-	if (t->caps & DLOCK_CAP_INSPECT)
-		return;
-	CHECK_RC(dlock_inspect(t->lock, unexpected, NULL, 0), DLOCK_ENOTSUP);
-}
-
 /* ---- Which locks there are ----------------------------------------------- */
 
 struct listed {
@@ -319,17 +303,6 @@ void case_list_kinds(struct conform *t)
 		give(h[i]);
 	all.name = "conform/never used";
 	listed(t->client, &all, 0);
-}
-
-void case_list_refused(struct conform *t)
-{
-	struct listed all = { .name = "" };
-
-	CHECK_RC(dlock_list(NULL, note_entry, &all, 0), DLOCK_EINVAL);
-	CHECK_RC(dlock_list(t->client, NULL, NULL, 0), DLOCK_EINVAL);
-	if (t->caps & DLOCK_CAP_LIST)
-		return;
-	CHECK_RC(dlock_list(t->client, note_entry, &all, 0), DLOCK_ENOTSUP);
 }
 
 /* The list has a lock once, however many holders there are. */

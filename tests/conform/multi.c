@@ -223,36 +223,6 @@ void case_multi_lost(struct conform *t)
 	give(take(all));
 }
 
-static void refuses(dlock_lock *const m[], size_t n, const char *part)
-{
-	dlock_lock *out = NULL;
-
-	CHECK_RC(dlock_multi_new(&out, m, n), DLOCK_EINVAL);
-	CHECK(!out);
-	CHECK_TEXT(dlock_errmsg(), part);
-}
-
-void case_multi_bad(struct conform *t)
-{
-	dlock_lock *m[3] = { NULL };
-	dlock_hold *h = NULL;
-
-	use_mutex(t);
-	m[0] = t->lock;
-	refuses(m, 0, "member");
-	refuses(NULL, 3, "member");
-	m[2] = any_lock(t, t->client, MUTEX, 0, "conform/other");
-	refuses(m, 3, "1");          /* index of the NULL member */
-	m[1] = handle(t, t->client); /* the same lock by another handle */
-	refuses(m, 3, t->name);
-	m[1] = multi(t, m, 1);
-	refuses(m, 3, "multi");
-	CHECK_RC(dlock_multi_new(NULL, m, 1), DLOCK_EINVAL);
-	CHECK_RC(acquire_shared(m[1], 0, &h), DLOCK_EINVAL);
-	CHECK_RC(dlock_break(m[1], 0), DLOCK_EINVAL);
-	CHECK(!h);
-}
-
 /* ---- Read sides ---------------------------------------------------------- */
 
 static dlock_lock *reader(struct conform *t, dlock_client *c, const char *name)
@@ -303,14 +273,4 @@ void case_multi_read_sides(struct conform *t)
 	h[0] = take(both);
 	refused(b);
 	give(h[0]);
-}
-
-void case_multi_read_side_refused(struct conform *t)
-{
-	dlock_lock *m = any_lock(t, t->client, MUTEX, 0, "conform/m");
-
-	CHECK_RC(dlock_lock_use_read_side(NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_lock_use_read_side(m), DLOCK_EINVAL);
-	CHECK_RC(dlock_lock_use_read_side(multi(t, &m, 1)), DLOCK_EINVAL);
-	is_free(m);
 }

@@ -158,28 +158,3 @@ void case_begun_multi_at_close(struct conform *t)
 			close_client(t, c[1 - way / 2 % 2]);
 	}
 }
-
-void case_begun_multi_bad(struct conform *t)
-{
-	struct outcome o = { 0 };
-	dlock_lock *m[2], *all;
-	dlock_hold *h;
-
-	use_mutex(t);
-	m[0] = t->lock;
-	m[1] = any_lock(t, t->client, MUTEX, 0, "conform/bound");
-	CHECK_OK(dlock_lock_unbind(m[0]));
-	all = multi(t, m, 2);
-	CHECK_RC(dlock_acquire_start(all, 0, outcome_note, &o, NULL),
-		 DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), "conform/bound");
-	CHECK_RC(dlock_acquire_shared_start(all, 0, outcome_note, &o, NULL),
-		 DLOCK_EINVAL);
-	CHECK_RC(dlock_break_start(all, 0, outcome_note, &o), DLOCK_EINVAL);
-	CHECK(outcome_pending(&o));
-	/* A hold acquired by a thread can be released asynchronously. */
-	h = take(all);
-	give_async(&o, h);
-	ended_with(&o, DLOCK_OK);
-	is_free(m[1]);
-}

@@ -144,16 +144,6 @@ void case_mutex_foreign_release(struct conform *t)
 	is_free(t->lock);
 }
 
-void case_mutex_no_read_side(struct conform *t)
-{
-	dlock_hold *h = NULL;
-
-	use_mutex(t);
-	CHECK_RC(acquire_shared(t->lock, 0, &h), DLOCK_EINVAL);
-	CHECK(!h);
-	is_free(t->lock);
-}
-
 static void *release_it(void *h)
 {
 	give(h);

@@ -36,23 +36,6 @@ void case_semaphore_count(struct conform *t)
 	has_free(others, 7, 0);
 }
 
-void case_semaphore_count_refused(struct conform *t)
-{
-	struct dlock_permits n = { .size = sizeof(n) };
-	struct dlock_permits old = { .size = sizeof(old.size) };
-
-	use_semaphore(t, 3);
-	CHECK_RC(dlock_semaphore_permits(NULL, &n, 0), DLOCK_EINVAL);
-	CHECK_RC(dlock_semaphore_permits(t->lock, NULL, 0), DLOCK_EINVAL);
-	CHECK_RC(dlock_semaphore_permits(t->lock, &old, 0), DLOCK_EINVAL);
-	CHECK_RC(dlock_semaphore_permits(
-			 any_lock(t, t->client, MUTEX, 0, t->name), &n, 0),
-		 DLOCK_EINVAL);
-	if (t->caps & DLOCK_CAP_INSPECT)
-		return;
-	CHECK_RC(dlock_semaphore_permits(t->lock, &n, 0), DLOCK_ENOTSUP);
-}
-
 /* ---- Another number of them ---------------------------------------------- */
 
 /* A larger number wakes as many waiters as there are new permits. */
@@ -148,19 +131,8 @@ void case_semaphore_set_for_all(struct conform *t)
 	a = take(three);
 	CHECK_RC(dlock_acquire(seven, 0, &b), DLOCK_EINVAL);
 	give(a);
-}
-
-void case_semaphore_resize_refused(struct conform *t)
-{
-	use_semaphore(t, 3);
-	CHECK_RC(dlock_semaphore_resize(NULL, 1, 0), DLOCK_EINVAL);
-	CHECK_RC(dlock_semaphore_resize(t->lock, 0, 0), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), t->name);
-	CHECK_RC(dlock_semaphore_resize(
-			 any_lock(t, t->client, MUTEX, 0, t->name), 1, 0),
-		 DLOCK_EINVAL);
+	EVENTUALLY(held_permits(t->lock) == 0);
 	CHECK_RC(dlock_semaphore_resize(t->lock, 1, patience_ms()),
-		 t->caps & DLOCK_CAP_RESIZE ? DLOCK_EINVAL : DLOCK_ENOTSUP);
-	if (t->caps & DLOCK_CAP_RESIZE)
-		CHECK_TEXT(dlock_errmsg(), t->name);
+		 DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
 }

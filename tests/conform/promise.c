@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store's declarations: capabilities, tables, statistics, and errors for
- * bad arguments. */
+/* The store's declarations: capabilities, tables and statistics. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,34 +145,4 @@ void case_stats_count(struct conform *t)
 	CHECK_RC(dlock_get_stats(c, &s), DLOCK_EINVAL);
 	CHECK_RC(dlock_get_stats(NULL, &s), DLOCK_EINVAL);
 	CHECK_RC(dlock_get_stats(c, NULL), DLOCK_EINVAL);
-}
-
-void case_arguments_bad(struct conform *t)
-{
-	dlock_client *c = NULL;
-	dlock_hold *h = NULL;
-	dlock_lock *l = NULL;
-
-	use_mutex(t);
-	CHECK_RC(dlock_open(NULL, t->uri, NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_open(&c, NULL, NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_open(&c, "", NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_mutex_new(NULL, t->client, "x"), DLOCK_EINVAL);
-	CHECK_RC(dlock_mutex_new(&l, NULL, "x"), DLOCK_EINVAL);
-	CHECK_RC(acquire(NULL, 0, &h), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), "lock");
-	CHECK_RC(acquire(t->lock, 0, NULL), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), "out");
-	CHECK_RC(acquire_shared(NULL, 0, &h), DLOCK_EINVAL);
-	CHECK_RC(release(NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_check(NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_hold_fd(NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_break(NULL, 0), DLOCK_EINVAL);
-	CHECK_INT(dlock_remaining_ms(NULL), ==, 0);
-	CHECK(!dlock_member(NULL, 0));
-	dlock_cancel(NULL);
-	dlock_lock_free(NULL);
-	dlock_close(NULL);
-	CHECK(!c && !h && !l);
-	is_free(t->lock);
 }

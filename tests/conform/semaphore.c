@@ -268,26 +268,6 @@ void case_semaphore_several_too_many(struct conform *t)
 	give(a);
 }
 
-void case_semaphore_several_refused(struct conform *t)
-{
-	dlock_hold *none = NULL;
-
-	use_semaphore(t, 3);
-	CHECK_RC(acquire_several(NULL, 1, 0, &none), DLOCK_EINVAL);
-	CHECK_RC(acquire_several(t->lock, 1, 0, NULL), DLOCK_EINVAL);
-	CHECK_RC(acquire_several(t->lock, 4, 0, &none), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), t->name);
-	CHECK_RC(acquire_several(t->lock, 1, -2, &none), DLOCK_EINVAL);
-	CHECK_RC(acquire_several(any_lock(t, t->client, MUTEX, 0, t->name), 1,
-				 0, &none),
-		 DLOCK_EINVAL);
-	CHECK(!none);
-	give(take_several(t->lock, 1));
-	if (t->caps & DLOCK_CAP_PERMITS)
-		return;
-	CHECK_RC(acquire_several(t->lock, 2, 0, &none), DLOCK_ENOTSUP);
-}
-
 void case_semaphore_many(struct conform *t)
 {
 	enum { PERMITS = 64 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reader becomes a writer without another writer in between. */
-#include <string.h>
-
 #include "conform/cases.h"
 #include "conform/executor.h"
 #include "conform/worker.h"
@@ -268,55 +266,4 @@ void case_upgrade_deadlock(struct conform *t)
 	give(again);
 	give(h);
 	is_free(t->lock);
-}
-
-static void bad(int rc, const char *text)
-{
-	CHECK_RC(rc, DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), text);
-}
-
-void case_upgrade_bad(struct conform *t)
-{
-	dlock_lock *upg, *other, *none = NULL, *longest, *rw;
-	char name[DLOCK_NAME_SIZE];
-	dlock_hold *r, *plain, *h = NULL;
-
-	use_rwlock(t);
-	upg = upgradeable(t, t->lock);
-	bad(dlock_upgradeable_new(NULL, t->lock), "out");
-	bad(dlock_upgradeable_new(&none, NULL), "rwlock");
-	bad(dlock_upgradeable_new(&none, upg), "read-write lock");
-	bad(dlock_upgradeable_new(&none, any_lock(t, t->client, MUTEX, 0, "m")),
-	    "read-write lock");
-	CHECK(!none);
-	rw = any_lock(t, t->client, RWLOCK, 0, "other");
-	other = upgradeable(t, rw);
-	plain = take_shared(rw);
-	r = take(upg);
-	bad(dlock_upgrade(upg, r, 0, NULL), "out");
-	bad(dlock_upgrade(t->lock, r, 0, &h), "dlock_upgradeable_new");
-	bad(dlock_upgrade(other, r, 0, &h), "other");
-	bad(dlock_upgrade(upg, NULL, 0, &h), "upgradeable");
-	bad(dlock_upgrade(upg, plain, 0, &h), "upgradeable");
-	bad(dlock_upgrade(upg, r, -2, &h), "timeout_ms");
-	CHECK(!h);
-	memset(name, 'n', DLOCK_NAME_SIZE - 1);
-	name[DLOCK_NAME_SIZE - 1] = '\0';
-	longest = upgradeable(t, any_lock(t, t->client, RWLOCK, 0, name));
-	give(take(longest));
-	give(r);
-	give(plain);
-}
-
-void case_upgrade_refused(struct conform *t)
-{
-	dlock_lock *none = NULL;
-
-	use_rwlock(t);
-	if (t->caps & DLOCK_CAP_UPGRADE)
-		return;
-	CHECK_RC(dlock_upgradeable_new(&none, t->lock), DLOCK_ENOTSUP);
-	CHECK_TEXT(dlock_errmsg(), "upgradeable");
-	CHECK(!none);
 }
