@@ -118,16 +118,12 @@
 	X(wanted_passes, DLOCK_CAP_WANTED)                                     \
 	X(wanted_starves_nobody, DLOCK_CAP_WANTED)                             \
 	/* opts.c */                                                           \
-	X(opts_max_hold, NONE)                                                 \
 	X(opts_no_renew, NONE)                                                 \
 	X(opts_lease, NONE)                                                    \
-	X(opts_extend, NONE)                                                   \
 	X(opts_label, DLOCK_CAP_INSPECT)                                       \
 	X(opts_long_label, DLOCK_CAP_INSPECT)                                  \
-	X(opts_reentry, NONE)                                                  \
 	X(opts_readers, SHARED)                                                \
 	X(opts_permits, COUNT)                                                 \
-	X(opts_multi, NONE)                                                    \
 	/* rwlock.c */                                                         \
 	X(rwlock_readers_share, SHARED)                                        \
 	X(rwlock_writer_excludes, SHARED)                                      \
@@ -220,8 +216,6 @@
 	X(lease_lost_reentry, NONE)                                            \
 	X(lease_no_late_event, NONE)                                           \
 	X(lease_fd, NONE)                                                      \
-	X(lease_callback_may_call, NONE)                                       \
-	X(lease_release_in_callback, COUNT)                                    \
 	/* break.c */                                                          \
 	X(break_is_learnt, NONE)                                               \
 	X(break_wakes, NONE)                                                   \

@@ -319,7 +319,6 @@ int upgrade_by(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 
 #define OWN "the case makes asynchronous calls of its own"
 #define THREADS "holds belong to no thread"
-#define IN_EVENT "a release that on_event begins ends after on_event"
 #define WAITS "the program waits, not the library"
 
 static const struct {
@@ -336,7 +335,6 @@ static const struct {
 	{ "mutex_unbound", "all handles are unbound" },
 	{ "held_by_this_thread", THREADS },
 	{ "held_on_both_sides", THREADS },
-	{ "opts_reentry", THREADS },
 	{ "rwlock_read_again", THREADS },
 	{ "rwlock_upgrade", THREADS },
 	{ "rwlock_downgrade", THREADS },
@@ -353,8 +351,6 @@ static const struct {
 	{ "stats_count", THREADS },
 	{ "death_of_thread", THREADS },
 	{ "lease_lost_reentry", THREADS },
-	{ "lease_callback_may_call", IN_EVENT },
-	{ "lease_release_in_callback", IN_EVENT },
 	{ "threads_are_shared", "each client has a thread for its calls" },
 	{ "signals_*", WAITS },
 	{ "thread_cancelled", WAITS },

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires with options: end, lease, label, permits. */
-#include <dlock/async.h>
 #include <string.h>
 
 #include "conform/cases.h"
@@ -38,16 +37,6 @@ static void ends(struct conform *t, dlock_hold *h, int64_t begun,
 	CHECK_RC(release(h), DLOCK_ELOST);
 	CHECK_TEXT(face_errmsg(), t->name);
 	ASK_OK(p, CHECK_HOLD, 0);
-}
-
-void case_opts_max_hold(struct conform *t)
-{
-	dlock_acquire_options o = with();
-	int64_t begun = now_ms();
-
-	use_mutex(t);
-	o.max_hold_ms = 150;
-	ends(t, take_so(t->lock, &o), begun, 150);
 }
 
 /* The other client may have to wait for the end of the lease. */
@@ -92,26 +81,6 @@ void case_opts_lease(struct conform *t)
 		o.lease_ms = t->ttl_ms + 1;
 		CHECK_RC(acquire_opts(t->lock, &o, &h), DLOCK_EINVAL);
 	}
-}
-
-void case_opts_extend(struct conform *t)
-{
-	dlock_acquire_options o = with();
-	int64_t begun;
-	dlock_hold *h;
-
-	use_mutex(t);
-	h = take(t->lock);
-	CHECK_RC(dlock_extend(NULL, 100), DLOCK_EINVAL);
-	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
-	give(h);
-	o.max_hold_ms = 1500;
-	h = take_so(t->lock, &o);
-	CHECK_OK(dlock_extend(h, patience_ms()));
-	ALL_ALONG(1700, dlock_check(h) == DLOCK_OK);
-	begun = now_ms();
-	CHECK_OK(dlock_extend(h, 150));
-	ends(t, h, begun, 150);
 }
 
 struct labels {
@@ -170,23 +139,6 @@ void case_opts_long_label(struct conform *t)
 	give(h);
 }
 
-void case_opts_reentry(struct conform *t)
-{
-	dlock_acquire_options o = with();
-	dlock_hold *h, *none = NULL;
-
-	use_mutex(t);
-	o.max_hold_ms = 10 * patience_ms();
-	h = take_so(t->lock, &o);
-	CHECK(take_so(t->lock, &o) == h);
-	CHECK(take(t->lock) == h);
-	o.max_hold_ms++;
-	CHECK_RC(acquire_opts(t->lock, &o, &none), DLOCK_EINVAL);
-	for (int i = 0; i < 3; i++)
-		give(h);
-	is_free(t->lock);
-}
-
 void case_opts_readers(struct conform *t)
 {
 	dlock_acquire_options o = with();
@@ -214,24 +166,4 @@ void case_opts_permits(struct conform *t)
 	o.max_hold_ms = 200;
 	begun = now_ms();
 	ends(t, take_so(t->lock, &o), begun, 200);
-}
-
-void case_opts_multi(struct conform *t)
-{
-	dlock_acquire_options o = with();
-	dlock_lock *a, *b;
-	dlock_hold *h;
-
-	use_mutex(t);
-	a = t->lock;
-	b = any_lock(t, t->client, MUTEX, 0, "conform/second");
-	t->lock = multi(t, (dlock_lock *[]){ a, b }, 2);
-	o.max_hold_ms = 200;
-	h = take_so(t->lock, &o);
-	EVENTUALLY(dlock_check(dlock_member(h, 0)) == DLOCK_ELOST &&
-		   dlock_check(dlock_member(h, 1)) == DLOCK_ELOST);
-	CHECK_RC(release(h), DLOCK_ELOST);
-	h = take(t->lock);
-	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
-	give(h);
 }

@@ -43,6 +43,7 @@ CASE(arguments, of_permits_are_semaphores)
 CASE(arguments, that_are_null_do_nothing)
 {
 	cr_assert_eq(dlock_check(NULL), DLOCK_EINVAL);
+	cr_assert_eq(dlock_extend(NULL, 100), DLOCK_EINVAL);
 	cr_assert_eq(dlock_remaining_ms(NULL), 0);
 	cr_assert_null(dlock_member(NULL, 0));
 	dlock_cancel(NULL);
@@ -76,6 +77,9 @@ CASE(arguments, of_a_multi_lock_are_several_locks)
 	REFUSED(dlock_acquire_shared(m[1], 0, &none), DLOCK_EINVAL,
 		"read side");
 	REFUSED(dlock_break(m[1], 0), DLOCK_EINVAL, "members");
+	hold = take(m[1]);
+	REFUSED(dlock_extend(hold, 100), DLOCK_EINVAL, "no end to move");
+	OK(dlock_release(hold));
 }
 
 CASE(arguments, of_asynchronous_calls_are_multi_locks_of_no_thread)
