@@ -62,25 +62,6 @@ void case_cancel_one_handle(struct conform *t)
 	HEAR_OK(other);
 }
 
-void case_cancel_before(struct conform *t)
-{
-	struct worker *p;
-	dlock_hold *h;
-
-	use_mutex(t);
-	p = join(t, SAME_HANDLE);
-	dlock_cancel(t->lock);
-	is_free(t->lock);
-	h = take(t->lock);
-	dlock_cancel(t->lock);
-	CHECK_INT(ask(p, ACQUIRE, 30).rc, ==, DLOCK_EBUSY);
-	tell(p, ACQUIRE, -1);
-	await_waiters(t, 1);
-	give(h);
-	HEAR_OK(p);
-	dlock_cancel(NULL);
-}
-
 void case_cancel_keeps_hold(struct conform *t)
 {
 	dlock_hold *h;
@@ -96,29 +77,6 @@ void case_cancel_keeps_hold(struct conform *t)
 	EACH_WAY(t, p)
 	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
 	give(h);
-}
-
-void case_cancel_multi(struct conform *t)
-{
-	dlock_lock *members[2], *other;
-	struct worker *p;
-	dlock_hold *h;
-
-	use_mutex(t);
-	members[0] = t->lock;
-	members[1] = any_lock(t, t->client, MUTEX, 0, "conform/second");
-	other = any_lock(t, another_client(t, NULL, NULL), MUTEX, 0,
-			 "conform/second");
-	t->lock = multi(t, members, 2);
-	p = join(t, SAME_HANDLE);
-	h = take(other);
-	tell(p, ACQUIRE, -1);
-	await_waiters(t, 1);
-	cancelled(t->lock, p);
-	is_free(members[0]);
-	give(h);
-	is_free(members[1]);
-	is_free(t->lock);
 }
 
 /* A try is no wait, and two cancels end a single wait. */

@@ -53,9 +53,7 @@
 	/* cancel.c */                                                         \
 	X(cancel_wait, NONE)                                                   \
 	X(cancel_one_handle, NONE)                                             \
-	X(cancel_before, NONE)                                                 \
 	X(cancel_keeps_hold, NONE)                                             \
-	X(cancel_multi, NONE)                                                  \
 	X(cancel_sticky, NONE)                                                 \
 	X(cancel_sticky_ends_all, NONE)                                        \
 	/* held.c */                                                           \
