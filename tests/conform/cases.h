@@ -132,7 +132,6 @@
 	X(rwlock_downgrade, SHARED)                                            \
 	X(rwlock_downgrade_token, SHARED | DLOCK_CAP_FENCE | DLOCK_CAP_WANTED) \
 	X(rwlock_both_sides, SHARED)                                           \
-	X(rwlock_foreign_release, SHARED)                                      \
 	/* upgrade.c */                                                        \
 	X(upgrade_excludes, DLOCK_CAP_UPGRADE)                                 \
 	X(upgrade_one_at_a_time, DLOCK_CAP_UPGRADE)                            \

@@ -340,7 +340,6 @@ static const struct {
 	{ "rwlock_downgrade", THREADS },
 	{ "rwlock_downgrade_token", THREADS },
 	{ "rwlock_both_sides", THREADS },
-	{ "rwlock_foreign_release", THREADS },
 	{ "upgrade_again", THREADS },
 	{ "upgrade_to_plain_reader", THREADS },
 	{ "upgrade_deadlock", THREADS },

@@ -250,27 +250,3 @@ void case_rwlock_both_sides(struct conform *t)
 		}
 	}
 }
-
-static void *release_foreign(void *hold)
-{
-	CHECK_RC(release(hold), DLOCK_EINVAL);
-	return NULL;
-}
-
-void case_rwlock_foreign_release(struct conform *t)
-{
-	use_rwlock(t);
-	for (int shared = 0; shared < 2; shared++) {
-		dlock_hold *h = shared ? take_shared(t->lock) : take(t->lock);
-		pthread_t thread;
-
-		CHECK_INT(pthread_create(&thread, NULL, release_foreign, h), ==,
-			  0);
-		pthread_join(thread, NULL);
-		CHECK_OK(dlock_check(h));
-		EACH_WAY(t, p)
-		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
-		give(h);
-	}
-	is_free(t->lock);
-}
