@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "support/closed.h"
+
 static atomic_int is_inside, is_closed, met;
 static int fd;
 
@@ -42,43 +44,18 @@ static void store_pump(struct dlk_session *s)
 	(void)eventfd_read(fd, &ignored);
 }
 
-static enum dlk_verdict store_attempt(struct dlk_ticket *t, dlk_time deadline,
-				      struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return DLK_BUSY;
-}
-
-static int store_release(struct dlk_ticket *t, dlk_time deadline,
-			 struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return 0;
-}
-
 static const char *const schemes[] = { "hears", NULL };
 
-static const struct dlock_backend hears = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = schemes,
-	.summary = "a store with news at once",
-	.session_size = sizeof(struct dlk_session),
-	.ticket_size = sizeof(struct dlk_ticket),
-	.open = store_open,
-	.close = store_close,
-	.attempt = store_attempt,
-	.release = store_release,
-	.pump = store_pump,
-};
+static struct dlock_backend hears;
 
 CASE(pump, is_over_before_a_store_is_closed_that_cannot_do_what_is_asked)
 {
 	dlock_client *none = NULL;
 
+	hears = closed_backend(schemes);
+	hears.open = store_open;
+	hears.close = store_close;
+	hears.pump = store_pump;
 	cr_assert_eq(dlock_backend_register(&hears), 0);
 	REFUSED(dlock_open(&none, "hears:?keep=1s", NULL), DLOCK_ENOTSUP,
 		"cannot tell when another client wants a lock");
