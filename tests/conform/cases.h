@@ -17,10 +17,6 @@
 
 #define CONFORM_CASES(X)                                                       \
 	/* exclusion.c */                                                      \
-	X(exclusion_threads, NONE)                                             \
-	X(exclusion_handles, NONE)                                             \
-	X(exclusion_clients, NONE)                                             \
-	X(exclusion_processes, NONE)                                           \
 	X(exclusion_everybody, NONE)                                           \
 	X(exclusion_rwlock, SHARED)                                            \
 	X(exclusion_upgrade, DLOCK_CAP_UPGRADE)                                \
@@ -168,7 +164,6 @@
 	X(semaphore_shrinks, COUNT | DLOCK_CAP_RESIZE)                         \
 	X(semaphore_set_for_all, COUNT | DLOCK_CAP_RESIZE)                     \
 	/* multi.c */                                                          \
-	X(multi_all, NONE)                                                     \
 	X(multi_none, NONE)                                                    \
 	X(multi_one_deadline, NONE)                                            \
 	X(multi_opposite, NONE)                                                \

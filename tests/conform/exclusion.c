@@ -44,56 +44,23 @@ static int64_t work(struct conform *t, const enum way ways[],
 	return rounds;
 }
 
-static void writers(struct conform *t, const enum way ways[], int n)
-{
-	static const enum op ops[16] = { WORK, WORK, WORK, WORK,
-					 WORK, WORK, WORK, WORK };
-	struct arena *a = the_arena(t);
-	int64_t rounds;
-
-	use_mutex(t);
-	rounds = work(t, ways, ops, n);
-	CHECK_INT(a->most, ==, 1);
-	CHECK_INT(a->count, ==, rounds);
-	is_free(t->lock);
-}
-
-static void four(struct conform *t, enum way way)
-{
-	const enum way ways[4] = { way, way, way, way };
-
-	writers(t, ways, 4);
-}
-
-void case_exclusion_threads(struct conform *t)
-{
-	four(t, SAME_HANDLE);
-}
-
-void case_exclusion_handles(struct conform *t)
-{
-	four(t, OTHER_HANDLE);
-}
-
-void case_exclusion_clients(struct conform *t)
-{
-	four(t, OTHER_CLIENT);
-}
-
-void case_exclusion_processes(struct conform *t)
-{
-	needs_other_processes(t);
-	four(t, OTHER_PROCESS);
-}
-
+/* Two workers of each way. */
 void case_exclusion_everybody(struct conform *t)
 {
 	static const enum way ways[] = { SAME_HANDLE,  OTHER_HANDLE,
 					 OTHER_CLIENT, OTHER_PROCESS,
 					 SAME_HANDLE,  OTHER_HANDLE,
 					 OTHER_CLIENT, OTHER_PROCESS };
+	static const enum op ops[] = { WORK, WORK, WORK, WORK,
+				       WORK, WORK, WORK, WORK };
+	struct arena *a = the_arena(t);
+	int64_t rounds;
 
-	writers(t, ways, 8);
+	use_mutex(t);
+	rounds = work(t, ways, ops, 8);
+	CHECK_INT(a->most, ==, 1);
+	CHECK_INT(a->count, ==, rounds);
+	is_free(t->lock);
 }
 
 void case_exclusion_rwlock(struct conform *t)

@@ -17,35 +17,6 @@ static void members(struct conform *t, dlock_client *c, dlock_lock *out[N])
 		out[i] = any_lock(t, c, MUTEX, 0, names[i]);
 }
 
-void case_multi_all(struct conform *t)
-{
-	dlock_lock *mine[N], *theirs[N];
-	dlock_lock *all;
-	dlock_hold *h;
-
-	members(t, t->client, mine);
-	members(t, another_client(t, NULL, NULL), theirs);
-	all = multi(t, mine, N);
-	for (int round = 0; round < 2; round++) {
-		h = take(all);
-		for (size_t i = 0; i < N; i++) {
-			refused(theirs[i]);
-			CHECK_OK(dlock_check(dlock_member(h, i)));
-			CHECK(!dlock_member(dlock_member(h, i), 0));
-			for (size_t k = 0; k < i; k++)
-				CHECK(dlock_member(h, i) != dlock_member(h, k));
-		}
-		CHECK(!dlock_member(h, N));
-		CHECK(!dlock_member(h, SIZE_MAX));
-		CHECK(dlock_token(h) == 0);
-		CHECK_INT(dlock_remaining_ms(h) == -1, ==, t->ttl_ms == 0);
-		CHECK_INT(dlock_remaining_ms(h), <=, t->ttl_ms);
-		give(h);
-		for (int i = 0; i < N; i++)
-			is_free(theirs[i]);
-	}
-}
-
 void case_multi_none(struct conform *t)
 {
 	dlock_lock *mine[N], *theirs[N];

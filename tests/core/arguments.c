@@ -78,6 +78,8 @@ CASE(arguments, of_a_multi_lock_are_several_locks)
 		"read side");
 	REFUSED(dlock_break(m[1], 0), DLOCK_EINVAL, "members");
 	hold = take(m[1]);
+	cr_assert_null(dlock_member(hold, SIZE_MAX));
+	cr_assert_eq(dlock_remaining_ms(hold), -1);
 	REFUSED(dlock_extend(hold, 100), DLOCK_EINVAL, "no end to move");
 	OK(dlock_release(hold));
 }
