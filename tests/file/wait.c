@@ -122,33 +122,6 @@ CASE(file_wait, for_a_client_of_another_host)
 
 /* ---- Many waiters -------------------------------------------------------- */
 
-static int64_t two_hundred(dlock_lock *la, dlock_client *b, dlock_lock *lb)
-{
-	static struct taker t[200];
-	dlock_hold *h = take(la, 0);
-	int64_t begin;
-
-	for (int i = 0; i < 200; i++)
-		taker_start(&t[i], lb, FOREVER);
-	EVENTUALLY(stats(b).waiters == 200);
-	begin = now_ms();
-	CHECK_OK(dlock_release(h));
-	for (int i = 0; i < 200; i++) {
-		CHECK_OK(taker_join(&t[i]));
-		CHECK_OK(t[i].release_rc);
-	}
-	return now_ms() - begin;
-}
-
-CASE(file_wait, two_hundred_threads_of_one_client)
-{
-	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
-	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
-
-	CHECK_WITHIN(two_hundred(la, b, lb), 1000 * slowness());
-}
-
 static void given_waiting(struct file_ticket *t, dlock_client *c)
 {
 	ticket_make(t, c, DLK_EXCLUSIVE);

@@ -18,36 +18,6 @@
 
 /* ---- Requests that tell, or do not --------------------------------------- */
 
-static void try_once(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c;
-	dlock_lock *l;
-	dlock_hold *h;
-
-	EVENTUALLY(s->ready);
-	c = store_open(s->dir, NULL);
-	l = mutex(c, "x");
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-}
-
-/* A try looks again after the announcement, and then gives up. */
-CASE(file_wanted, by_a_try_in_another_process)
-{
-	struct scene *s = scene();
-	pid_t pid = child(try_once, s);
-	dlock_client *c = store_open(s->dir, NULL);
-	struct file_ticket t;
-
-	ticket_take(&t, c);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	ALL_ALONG(QUIET_MS, !told);
-	s->ready = 1;
-	EVENTUALLY(told);
-	child_ended(pid);
-	ticket_give(&t);
-}
-
 /* A child forked between the open and the close of the announcement keeps no
  * descriptor of the lock file. */
 static atomic_int forked;
