@@ -62,23 +62,6 @@ void case_cancel_one_handle(struct conform *t)
 	HEAR_OK(other);
 }
 
-void case_cancel_keeps_hold(struct conform *t)
-{
-	dlock_hold *h;
-
-	use_mutex(t);
-	h = take(t->lock);
-	dlock_cancel(t->lock);
-	CHECK_OK(dlock_check(h));
-	if (!face_is_async()) {
-		CHECK(take(t->lock) == h);
-		give(h);
-	}
-	EACH_WAY(t, p)
-	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
-	give(h);
-}
-
 /* A try is no wait, and two cancels end a single wait. */
 void case_cancel_sticky(struct conform *t)
 {

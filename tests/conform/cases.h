@@ -49,7 +49,6 @@
 	/* cancel.c */                                                         \
 	X(cancel_wait, NONE)                                                   \
 	X(cancel_one_handle, NONE)                                             \
-	X(cancel_keeps_hold, NONE)                                             \
 	X(cancel_sticky, NONE)                                                 \
 	X(cancel_sticky_ends_all, NONE)                                        \
 	/* held.c */                                                           \
@@ -73,7 +72,6 @@
 	X(loop_nudge, NONE)                                                    \
 	X(loop_wait, NONE)                                                     \
 	X(loop_two_threads, NONE)                                              \
-	X(loop_released_elsewhere, NONE)                                       \
 	X(loop_forked, NONE)                                                   \
 	/* callback.c */                                                       \
 	X(callback_may_call, NONE)                                             \

@@ -238,31 +238,6 @@ void case_loop_two_threads(struct conform *t)
 	give(take(t->lock));
 }
 
-static void *gives(void *hold)
-{
-	return (void *)(intptr_t)dlock_release(hold);
-}
-
-/* A hold of an asynchronous call belongs to no thread. */
-void case_loop_released_elsewhere(struct conform *t)
-{
-	struct outcome o = { 0 }, next = { 0 };
-	pthread_t thread;
-	void *rc;
-
-	use_unbound(t);
-	ask_async(&o, t->lock, -1);
-	CHECK_INT(outcome_of(&o), ==, DLOCK_OK);
-	ask_async(&next, t->lock, -1);
-	await_waiters(t, 1);
-	CHECK_INT(pthread_create(&thread, NULL, gives, o.hold), ==, 0);
-	pthread_join(thread, &rc);
-	CHECK_INT((intptr_t)rc, ==, DLOCK_OK);
-	CHECK_INT(outcome_of(&next), ==, DLOCK_OK);
-	give(next.hold);
-	is_free(t->lock);
-}
-
 /* ---- Another process ----------------------------------------------------- */
 
 /* The child gets no callback of the parent's calls. */
