@@ -5,7 +5,8 @@
 
 #include "lab/base/clock.h"
 
-#define PAGE 3 /* of these */
+#define PAGE 3     /* of these */
+#define SOON_MS 10 /* as long as a few holds */
 
 const struct chaos_name chaos_names[CHAOS_NAMES] = {
 	{ "chaos/one", LAB_MUTEX, 0 },    { "chaos/two", LAB_MUTEX, 0 },
@@ -64,18 +65,27 @@ static int64_t draw_timeout(struct use *u)
 	return chaos_between(r, 1, 2 * ttl);
 }
 
+/* Half of the endless waits are to end soon: holds are short, however long the
+ * lease, so few waits take a part of the lease. */
+static int64_t draw_patience(struct use *u)
+{
+	struct chaos_random *r = &u->h.me->random;
+	int64_t ttl = u->h.me->w->job->ttl_ms;
+
+	return chaos_chance(r, 50) ? chaos_between(r, 0, SOON_MS) :
+				     chaos_between(r, ttl / 4, 3 * ttl);
+}
+
 /* Another thread cancels it when it is time: see chaos_cancel(). */
 static void endless_wait_begins(struct use *u, int64_t timeout_ms)
 {
 	struct chaos_thread *me = u->h.me;
-	int64_t ttl = me->w->job->ttl_ms;
 
 	if (timeout_ms >= 0)
 		return;
 	pthread_mutex_lock(&me->lock);
 	me->waits = u->lock;
-	me->cancel_at =
-		lab_after_ms(chaos_between(&me->random, ttl / 4, 3 * ttl));
+	me->cancel_at = lab_after_ms(draw_patience(u));
 	pthread_mutex_unlock(&me->lock);
 }
 
