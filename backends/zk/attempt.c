@@ -52,30 +52,25 @@ static int list_queue(struct zk_attempt *a, struct zk_call **children)
 
 /* ---- Judgement ----------------------------------------------------------- */
 
-static void forget_node(struct zk_attempt *a)
+/* The end of the node is no news from now on. */
+static void forget_token(struct zk_attempt *a)
 {
-	a->t->node[0] = '\0';
 	a->t->token = 0;
 	dlki_zk_unwatch(a->s, a->t->own);
 	a->t->own = NULL;
+}
+
+static void forget_node(struct zk_attempt *a)
+{
+	a->t->node[0] = '\0';
+	a->t->overtaken = 0;
+	forget_token(a);
 }
 
 /* A passed claim of this session has used larger tokens. */
 static int is_overtaken(const struct zk_ticket *t)
 {
 	return t->own && (t->own->over != 0 || t->own->used >= t->token);
-}
-
-/* Another node has a larger token. */
-static enum dlk_verdict queue_again(struct zk_attempt *a)
-{
-	struct zk_ticket *t = a->t;
-
-	if (dlki_zk_node_delete(a->s, t, a->deadline, a->err) != 0)
-		return DLK_FAILED;
-	forget_node(a);
-	t->base.look_again = dlk_now();
-	return DLK_BUSY;
 }
 
 /* Behind slow round trips the last evidence is old.  Each write brings more. */
@@ -101,8 +96,6 @@ static enum dlk_verdict grant_lock(struct zk_attempt *a)
 	struct zk_ticket *t = a->t;
 	char path[ZK_PATH_SIZE];
 
-	if (is_overtaken(t))
-		return queue_again(a);
 	if (await_evidence(a) != 0)
 		return DLK_FAILED;
 	dlki_zk_path(path, a->dir, t->node);
@@ -123,8 +116,8 @@ static enum dlk_verdict grant_lock(struct zk_attempt *a)
 	return DLK_GRANTED;
 }
 
-/* 0 with a verdict, or ZK_AGAIN: our node is gone.  ZK_LATER: other tries are
- * in the way. */
+/* 0 with a verdict, or ZK_AGAIN: our node is gone, or is of no use.  ZK_LATER:
+ * other tries are in the way. */
 static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 			 enum dlk_verdict *verdict)
 {
@@ -160,17 +153,26 @@ static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 	if (*verdict == DLK_BUSY && dlki_zk_tries_await(a, &queue, ahead))
 		rc = ZK_LATER;
 	dlki_zk_queue_free(&queue);
-	if (rc == 0 && *verdict == DLK_GRANTED)
-		*verdict = grant_lock(a);
-	return rc == ZK_LATER ? rc : 0;
+	if (rc != 0 || *verdict != DLK_GRANTED)
+		return rc == ZK_LATER ? rc : 0;
+	if (is_overtaken(t)) {
+		t->overtaken = 1;
+		forget_token(a);
+		return ZK_AGAIN;
+	}
+	*verdict = grant_lock(a);
+	return 0;
 }
 
-/* A node without a known token makes room for another node. */
+/* A node without a known token makes room for another node, and so does a node
+ * that was overtaken: another node has a larger token. */
 static int settle_token(struct zk_attempt *a)
 {
 	dlk_time began = dlk_now();
-	int rc = dlki_zk_tokens_settle(a->s, a->t, a->deadline, a->err);
+	int rc = 0;
 
+	if (!a->t->overtaken)
+		rc = dlki_zk_tokens_settle(a->s, a->t, a->deadline, a->err);
 	dlki_zk_tries_prepared(a, began);
 	if (rc != 0 || a->t->token != 0)
 		return rc;
@@ -247,7 +249,7 @@ static int is_next_by_watch(const struct zk_attempt *a)
 			return 0;
 	}
 	return t->node[0] && t->token != 0 && dlki_zk_watch_stands(t->own) &&
-	       t->sole && t->sole->fired == ZK_GONE &&
+	       !is_overtaken(t) && t->sole && t->sole->fired == ZK_GONE &&
 	       t->sole->connects == a->connects;
 }
 

@@ -54,6 +54,8 @@ struct zk_ticket {
 	int carries;              /* ... says that it carries a set number */
 	int overtakes;            /* the tokens may go past the tokens of
 				   * waiters of this session */
+	int overtaken;            /* ... went past the token of this node, which
+				   * makes room for another node */
 	struct zk_orphan *room;   /* for the node, should its deletion fail;
 				   * ours until release(), or NULL */
 	struct zk_watcher *own;   /* of our node; or NULL */

@@ -156,6 +156,21 @@ CASE(zk_kept, an_own_waiter_that_is_overtaken_has_another_token)
 	ticket_give(&o.waiter);
 }
 
+/* The waiter's deadline comes with the turn: there is no later attempt. */
+CASE(zk_kept, an_own_waiter_that_is_overtaken_has_the_lock_at_the_deadline)
+{
+	static struct own o;
+
+	begin(&o, client(shared_server()->port, PARAMS));
+	o.t.zk.base.token_used = o.last;
+	ticket_give(&o.t);
+	o.waiter.zk.base.last = 1;
+	CHECK_INT(ticket_ask(&o.waiter), ==, DLK_GRANTED);
+	CHECK(o.waiter.zk.base.token > o.last);
+	CHECK_INT(o.waiter.lost, ==, 0);
+	ticket_give(&o.waiter);
+}
+
 CASE(zk_kept, an_own_waiter_that_is_not_overtaken_has_its_place)
 {
 	static struct own o;

@@ -16,20 +16,38 @@
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct ticket *all; /* under mu */
 
-/* The linker puts the first in the place of dlk_wanted(). */
+/* The linker puts the first of each two in the place of the core's function. */
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id);
 void __real_dlk_wanted(struct dlk_session *s, uint64_t id);
+void __wrap_dlk_lost(struct dlk_session *s, uint64_t id, const char *why);
+void __real_dlk_lost(struct dlk_session *s, uint64_t id, const char *why);
+
+static void count(uint64_t id, int told, int lost)
+{
+	pthread_mutex_lock(&mu);
+	for (struct ticket *t = all; t; t = t->next) {
+		if (t->zk.base.id != id)
+			continue;
+		t->told += told;
+		t->lost += lost;
+	}
+	pthread_mutex_unlock(&mu);
+}
 
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id)
 {
-	if (id < FIRST_ID) {
+	if (id < FIRST_ID)
 		__real_dlk_wanted(s, id);
-		return;
-	}
-	pthread_mutex_lock(&mu);
-	for (struct ticket *t = all; t; t = t->next)
-		t->told += t->zk.base.id == id;
-	pthread_mutex_unlock(&mu);
+	else
+		count(id, 1, 0);
+}
+
+void __wrap_dlk_lost(struct dlk_session *s, uint64_t id, const char *why)
+{
+	if (id < FIRST_ID)
+		__real_dlk_lost(s, id, why);
+	else
+		count(id, 0, 1);
 }
 
 static void unlist(const struct ticket *t)

@@ -2,7 +2,7 @@
 /*
  * Requests from the test to the backend, beside the requests of the client's
  * core: a test can make requests that the core would not, and counts calls of
- * dlk_wanted().
+ * dlk_wanted() and dlk_lost().
  */
 #ifndef DLOCK_TESTS_ZK_TICKET_H
 #define DLOCK_TESTS_ZK_TICKET_H
@@ -16,6 +16,7 @@ struct ticket {
 	struct zk_ticket zk; /* first */
 	char owner[ZK_OWNER_SIZE];
 	atomic_int told;     /* calls of dlk_wanted() */
+	atomic_int lost;     /* ... of dlk_lost() */
 	struct ticket *next;
 };
 
