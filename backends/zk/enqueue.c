@@ -136,8 +136,10 @@ int dlki_zk_enqueue(struct zk_attempt *a, struct zk_call **children)
 	}
 	if (a->held[0] &&
 	    (rc == DLOCK_EUNREACHABLE ||
-	     (rc == 0 && calls[LISTING] && !calls[LISTING]->done)))
+	     (rc == 0 && calls[LISTING] && !calls[LISTING]->done))) {
 		rc = ZK_NO_ROOM;
+		a->err->code = 0;
+	}
 	dlki_zk_drop(&calls[NODE], 1);
 	dlki_zk_drop(&calls[DIRECTORY], 1);
 	if (rc == 0)

@@ -3,6 +3,7 @@
 #include "zk/three.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 TestSuite(zk_ensemble, .timeout = 180);
 
@@ -40,6 +41,7 @@ CASE(zk_ensemble, a_try_of_a_held_lock_is_busy_though_nothing_is_written)
 
 	CHECK_INT(lab_server_pause(e->node[lab_ensemble_leader(e)]), ==, 0);
 	is_busy(l);
+	CHECK(strstr(dlock_errmsg(), "held by"));
 	CHECK_OK(dlock_check(h));
 	end_now(a);
 	drop_hold(h);
