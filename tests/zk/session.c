@@ -41,12 +41,14 @@ struct zk_session;
 struct zk_call *__real_dlki_zk_proof(struct zk_session *s);
 struct zk_call *__wrap_dlki_zk_proof(struct zk_session *s);
 
-static atomic_int scarce; /* there is no memory for the next proof */
+static atomic_int scarce; /* there is no memory for so many proofs */
 
 struct zk_call *__wrap_dlki_zk_proof(struct zk_session *s)
 {
-	if (atomic_exchange(&scarce, 0))
+	if (scarce > 0) {
+		scarce--;
 		return NULL;
+	}
 	return __real_dlki_zk_proof(s);
 }
 
@@ -201,6 +203,23 @@ CASE(zk_session, a_renewal_without_memory_is_tried_again_at_once)
 	EVENTUALLY(!scarce);
 	EVENTUALLY(stats(c).renewed > renewed);
 	CHECK_INT(stats(c).renew_failed, ==, 0);
+	CHECK_OK(dlock_release(h));
+}
+
+/* ... without a turn of the processor for each look. */
+CASE(zk_session, a_renewal_without_memory_pauses)
+{
+	enum { TURNS = 50, PAUSE_MS = 10 };
+	dlock_client *c = watched_client(shared_server()->port, "?ttl=6s");
+	dlock_hold *h = take(mutex(c, "lock"), PATIENCE);
+	int64_t began;
+
+	scarce = 2 * TURNS;
+	EVENTUALLY(scarce < 2 * TURNS);
+	began = now_ms();
+	EVENTUALLY(scarce <= TURNS);
+	CHECK_INT(now_ms() - began, >=, TURNS * PAUSE_MS / 2);
+	scarce = 0;
 	CHECK_OK(dlock_release(h));
 }
 
