@@ -165,15 +165,15 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 }
 
 /* By default the library resolves names at every turn of the loop. */
-static zhandle_t *init_handle(struct zk_conn *c, const char *address)
+static zhandle_t *init_handle(struct zk_conn *c)
 {
 	const struct zk_session *s = c->session;
 	const clientid_t *client = c->moved ? &c->id.client : NULL;
 	zhandle_t *zh;
 
 	dlki_zk_client_silence();
-	zh = zookeeper_init2(address, on_session, s->config.ttl_ms, client, c,
-			     ZOO_NO_LOG_CLIENTENV, NULL);
+	zh = zookeeper_init2(c->address, on_session, s->config.ttl_ms, client,
+			     c, ZOO_NO_LOG_CLIENTENV, NULL);
 	if (!zh)
 		return NULL;
 	zoo_set_servers_resolution_delay(zh, -1);
@@ -187,16 +187,18 @@ static zhandle_t *init_handle(struct zk_conn *c, const char *address)
 	return zh;
 }
 
+static void free_conn(struct zk_conn *c)
+{
+	explicit_bzero(c, sizeof(*c));
+	free(c);
+}
+
 struct zk_conn *dlki_zk_conn_open(struct zk_session *s, const struct zk_id *id,
 				  struct dlk_error *err)
 {
-	char address[ZK_ADDRESS_SIZE];
-	struct zk_conn *c;
+	struct zk_conn *c = calloc(1, sizeof(*c));
 	int rc;
 
-	if (dlki_zk_address_next(s, address, err) != 0)
-		return NULL;
-	c = calloc(1, sizeof(*c));
 	if (!c) {
 		dlki_nomem(err);
 		return NULL;
@@ -204,19 +206,20 @@ struct zk_conn *dlki_zk_conn_open(struct zk_session *s, const struct zk_id *id,
 	c->session = s;
 	c->id = *id;
 	c->moved = id->client.client_id != 0;
-	c->begun = dlk_now();
 	c->ended = on_ended;
-	c->zh = init_handle(c, address);
-	if (!c->zh) {
-		rc = errno;
-		explicit_bzero(c, sizeof(*c));
-		free(c);
-		dlk_fail(err, rc == ENOMEM ? DLOCK_ENOMEM : DLOCK_EUNREACHABLE,
+	rc = dlki_zk_address_next(s, c->address, err);
+	c->begun = dlk_now();
+	if (rc == 0)
+		c->zh = init_handle(c);
+	if (c->zh)
+		return c;
+	if (rc == 0)
+		dlk_fail(err,
+			 errno == ENOMEM ? DLOCK_ENOMEM : DLOCK_EUNREACHABLE,
 			 "the ZooKeeper client does not take '%.100s': %s",
-			 address, dlki_errno_text(rc));
-		return NULL;
-	}
-	return c;
+			 c->address, dlki_errno_text(errno));
+	free_conn(c);
+	return NULL;
 }
 
 void dlki_zk_conn_close(struct zk_conn *c)
@@ -229,6 +232,5 @@ void dlki_zk_conn_close(struct zk_conn *c)
 	while (!LIST_EMPTY(&c->calls))
 		dlki_zk_abandon(s, LIST_FIRST(&c->calls));
 	pthread_mutex_unlock(&s->mu);
-	explicit_bzero(c, sizeof(*c));
-	free(c);
+	free_conn(c);
 }

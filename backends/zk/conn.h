@@ -8,6 +8,7 @@
 
 #include <sys/queue.h>
 
+#include "backends/zk/addresses.h"
 #include "backends/zk/client.h"
 #include "backends/zk/zk.h"
 
@@ -23,11 +24,12 @@ struct zk_id {
 	uint64_t generation; /* which session of ours this is */
 };
 
-/* `session`, `zh`, `moved`, `begun` and `ended` are constant; the session's
- * lock guards the rest. */
+/* `session`, `zh`, `address`, `moved`, `begun` and `ended` are constant; the
+ * session's lock guards the rest. */
 struct zk_conn {
 	struct zk_session *session;
 	zhandle_t *zh;
+	char address[ZK_ADDRESS_SIZE]; /* the server's */
 	enum zk_state state;
 	struct zk_id id;
 	int moved;             /* another handle had the session before */

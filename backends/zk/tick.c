@@ -17,7 +17,7 @@
 #define MOST_TICK_MS 3600000
 
 struct server {
-	char name[256];
+	char address[ZK_ADDRESS_SIZE]; /* without the port */
 	uint16_t port;
 	dlk_time until;
 };
@@ -30,7 +30,7 @@ static size_t exchange(const struct server *to, const void *out, size_t len,
 	struct zk_look l = ZK_NO_LOOK;
 	struct dlk_error err = { 0 };
 	size_t got = 0, more = 1;
-	int rc = dlki_zk_look_begin(&l, to->name, to->port, to->until, &err);
+	int rc = dlki_zk_look_begin(&l, to->address, to->port, to->until, &err);
 
 	if (rc == 0)
 		rc = dlki_zk_look_ask(&l, out, len, &err);
@@ -102,18 +102,16 @@ static int64_t tick_by_session(const struct server *to)
 /* The server of this connection.  0: the server is standalone. */
 static int find_server(struct zk_session *s, struct server *out)
 {
-	const char *host, *colon;
-	int found = 0;
+	char *colon;
+	int found;
 
 	pthread_mutex_lock(&s->mu);
-	host = s->hosts.host[s->hosts.at];
-	colon = strrchr(host, ':');
-	if (s->probe.known && !s->probe.standalone &&
-	    (size_t)(colon - host) < sizeof(out->name)) {
-		memcpy(out->name, host, (size_t)(colon - host));
-		out->name[colon - host] = '\0';
+	found = s->conn && s->probe.known && !s->probe.standalone;
+	if (found) {
+		memcpy(out->address, s->conn->address, sizeof(out->address));
+		colon = strrchr(out->address, ':');
 		out->port = (uint16_t)strtoul(colon + 1, NULL, 10);
-		found = 1;
+		*colon = '\0';
 	}
 	pthread_mutex_unlock(&s->mu);
 	return found;

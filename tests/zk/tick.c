@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The URI says a `tick=` below the servers' tickTime. */
-#include "zk/three.h"
+#include "unit/names.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "zk/three.h"
 
 TestSuite(zk_tick, .timeout = 180);
 
@@ -40,4 +43,16 @@ CASE(zk_tick, is_the_servers_if_they_say_so)
 CASE(zk_tick, is_told_by_the_shortest_session)
 {
 	counts_by_the_servers("4lw.commands.whitelist=srvr,ruok\n");
+}
+
+/* The session has looked the name up. */
+CASE(zk_tick, is_asked_at_the_address_of_the_connection)
+{
+	int port = ensemble(NULL)->node[0]->port, asked = names_asked();
+	char uri[100];
+
+	snprintf(uri, sizeof(uri), "zk://pair.test:%d/?ttl=30s&tick=100ms",
+		 port);
+	client_of_case(uri, NULL);
+	CHECK_INT(names_asked() - asked, ==, 1);
 }
