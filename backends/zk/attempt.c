@@ -94,17 +94,10 @@ static int await_evidence(struct zk_attempt *a)
 static enum dlk_verdict grant_lock(struct zk_attempt *a)
 {
 	struct zk_ticket *t = a->t;
-	char path[ZK_PATH_SIZE];
 
-	if (await_evidence(a) != 0)
+	if (await_evidence(a) != 0 ||
+	    dlki_zk_watch_own(a->s, t, a->dir, 1, a->err) != 0)
 		return DLK_FAILED;
-	dlki_zk_path(path, a->dir, t->node);
-	if (!t->own)
-		t->own = dlki_zk_node_watch_deferred(a->s, t->base.id, path);
-	if (!t->own) {
-		dlki_nomem(a->err);
-		return DLK_FAILED;
-	}
 	if (t->as_try) {
 		t->as_try = 0;
 		dlki_zk_data_write(a->s, t);

@@ -247,18 +247,8 @@ struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
 
 struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path)
 {
-	return dlki_zk_delete_then(s, path, 0, NULL);
-}
-
-struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
-				    uint64_t ticket, zk_then *then)
-{
 	struct zk_call *call = call_begin(s, path, 1);
 
-	if (call) {
-		call->ticket = ticket;
-		call->then = then;
-	}
 	return SEND(call, zoo_adelete(call->conn->zh, path, -1, on_void, call));
 }
 

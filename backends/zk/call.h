@@ -61,9 +61,6 @@ struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
 struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
 			    const char *data, size_t len, int32_t version);
 struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path);
-/* The same, and pass the answer to `then`.  `ticket` is the ticket's id. */
-struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
-				    uint64_t ticket, zk_then *then);
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path);
 /* With the directory's stat. */
 struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);

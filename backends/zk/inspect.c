@@ -73,7 +73,6 @@ int dlki_zk_inspect(struct dlk_session *base, const struct dlk_request *request,
 		    void *arg, dlk_time deadline, struct dlk_error *err)
 {
 	struct zk_session *s = dlki_zk_session_of(base);
-	struct zk_call *children;
 	struct zk_queue queue;
 	char dir[ZK_PATH_SIZE];
 	int rc = dlki_zk_enter(s, deadline, err);
@@ -81,14 +80,13 @@ int dlki_zk_inspect(struct dlk_session *base, const struct dlk_request *request,
 	if (rc != 0)
 		return rc;
 	dlki_zk_dir(s, request, dir);
-	rc = dlki_zk_listing_read(s, dir, &queue, &children, deadline, err);
+	rc = dlki_zk_listing_read(s, dir, &queue, deadline, err);
 	if (rc == 0) {
 		if (request->holders_only)
 			queue.n = first_waiter(&queue);
 		rc = report_participants(s, dir, &queue, each, arg, deadline,
 					 err);
 		dlki_zk_queue_free(&queue);
-		dlki_zk_drop(&children, 1);
 	}
 	dlki_zk_leave(s);
 	return rc;
@@ -124,7 +122,6 @@ int dlki_zk_break(struct dlk_session *base, const struct dlk_request *request,
 		  dlk_time deadline, struct dlk_error *err)
 {
 	struct zk_session *s = dlki_zk_session_of(base);
-	struct zk_call *children;
 	struct zk_queue queue;
 	char dir[ZK_PATH_SIZE];
 	int rc = dlki_zk_enter(s, deadline, err);
@@ -132,11 +129,10 @@ int dlki_zk_break(struct dlk_session *base, const struct dlk_request *request,
 	if (rc != 0)
 		return rc;
 	dlki_zk_dir(s, request, dir);
-	rc = dlki_zk_listing_read(s, dir, &queue, &children, deadline, err);
+	rc = dlki_zk_listing_read(s, dir, &queue, deadline, err);
 	if (rc == 0) {
 		rc = delete_holders(s, dir, &queue, deadline, err);
 		dlki_zk_queue_free(&queue);
-		dlki_zk_drop(&children, 1);
 	}
 	dlki_zk_leave(s);
 	return rc;
@@ -174,31 +170,27 @@ static int find_permits(struct zk_session *s, const char *dir,
 	return 0;
 }
 
-/* The questions about a lock. */
-struct lock_query {
-	const char *key;
-	struct zk_call *calls[2]; /* data, and a semaphore's nodes */
-};
+/* The questions about a lock: for the data, and for a semaphore's nodes. */
+enum { DATA, NODES, QUESTIONS };
 
-static void query_lock(struct zk_session *s, struct lock_query *q,
-		       const char *key)
+static void ask_about(struct zk_session *s, const char *key,
+		      struct zk_call *calls[QUESTIONS])
 {
 	char path[ZK_PATH_SIZE];
 
 	dlki_zk_path(path, s->config.base, key);
-	*q = (struct lock_query){ .key = key };
-	q->calls[0] = dlki_zk_get(s, path);
+	calls[DATA] = dlki_zk_get(s, path);
 	if (key[0] == 's')
-		q->calls[1] = dlki_zk_children(s, path);
+		calls[NODES] = dlki_zk_children(s, path);
 }
 
-static int report_lock(struct zk_session *s, const struct lock_query *q,
+static int report_lock(struct zk_session *s, const char *key,
+		       struct zk_call *const calls[QUESTIONS],
 		       void (*each)(const struct dlock_lock_info *e, void *arg),
 		       void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct dlock_lock_info e = { .size = sizeof(e),
-				     .kind = kind_of(q->key) };
-	const struct zk_call *data = q->calls[0], *nodes = q->calls[1];
+	struct dlock_lock_info e = { .size = sizeof(e), .kind = kind_of(key) };
+	const struct zk_call *data = calls[DATA], *nodes = calls[NODES];
 	unsigned long limit = 0;
 	char *end = NULL;
 	int rc = 0;
@@ -206,7 +198,7 @@ static int report_lock(struct zk_session *s, const struct lock_query *q,
 	if ((data && data->rc == ZNONODE) || (nodes && nodes->rc == ZNONODE))
 		return 0; /* it went meanwhile */
 	rc = dlki_zk_reason(data, "listing", err);
-	if (rc == 0 && q->key[0] == 's')
+	if (rc == 0 && key[0] == 's')
 		rc = dlki_zk_reason(nodes, "listing", err);
 	if (rc != 0 || !data->data)
 		return rc;
@@ -214,7 +206,7 @@ static int report_lock(struct zk_session *s, const struct lock_query *q,
 	if (end == data->data || *end != ' ')
 		return 0;
 	e.name = end + 1;
-	if (q->key[0] == 's')
+	if (key[0] == 's')
 		rc = find_permits(s, data->path, nodes, (uint32_t)limit,
 				  &e.permits, deadline, err);
 	if (rc == 0)
@@ -228,8 +220,8 @@ static int list_batch(struct zk_session *s, const struct zk_call *keys,
 		      void (*each)(const struct dlock_lock_info *e, void *arg),
 		      void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct lock_query query[BATCH];
-	struct zk_call *calls[2 * BATCH] = { NULL };
+	struct zk_call *calls[QUESTIONS * BATCH] = { NULL };
+	const char *asked[BATCH];
 	size_t n = 0;
 	int rc = 0;
 
@@ -238,15 +230,14 @@ static int list_batch(struct zk_session *s, const struct zk_call *keys,
 
 		if (!kind_of(key) || strlen(key) > 64)
 			continue;
-		query_lock(s, &query[n], key);
-		calls[2 * n] = query[n].calls[0];
-		calls[2 * n + 1] = query[n].calls[1];
-		n++;
+		ask_about(s, key, calls + QUESTIONS * n);
+		asked[n++] = key;
 	}
-	dlki_zk_wait(s, calls, 2 * n, deadline);
+	dlki_zk_wait(s, calls, QUESTIONS * n, deadline);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = report_lock(s, &query[i], each, arg, deadline, err);
-	dlki_zk_drop(calls, 2 * n);
+		rc = report_lock(s, asked[i], calls + QUESTIONS * i, each, arg,
+				 deadline, err);
+	dlki_zk_drop(calls, QUESTIONS * n);
 	return rc;
 }
 

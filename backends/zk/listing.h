@@ -14,10 +14,9 @@ int dlki_zk_listing_queue(struct zk_session *s, struct zk_queue *out,
 			  dlk_time deadline, struct dlk_error *err);
 
 /* List the queue, until two reads agree.  The queue of a lock never used is
- * empty.  Returns 0 or an error; on success the caller drops the call, after
- * the queue. */
+ * empty.  Returns 0 or an error. */
 int dlki_zk_listing_read(struct zk_session *s, const char *dir,
-			 struct zk_queue *out, struct zk_call **children,
-			 dlk_time deadline, struct dlk_error *err);
+			 struct zk_queue *out, dlk_time deadline,
+			 struct dlk_error *err);
 
 #endif

@@ -41,28 +41,14 @@ static int watch_number(struct zk_attempt *a, const struct zk_queue *queue)
 	return watch_path(a, a->dir, queue->limit.version);
 }
 
-/* This watch is set before the others: when another watch fires, our node was
- * there. */
-static int watch_own_node(struct zk_attempt *a)
-{
-	struct zk_ticket *t = a->t;
-	char path[ZK_PATH_SIZE];
-
-	dlki_zk_path(path, a->dir, t->node);
-	if (!t->own)
-		t->own = dlki_zk_node_watch(a->s, t->base.id, path);
-	if (!t->own)
-		return dlki_nomem(a->err);
-	return 0;
-}
-
 /* For a semaphore, the end of any node ahead may let us in.  But while all of
  * the nearest `n` stand, as many are still ahead. */
 static enum dlk_verdict wait_in_queue(struct zk_attempt *a,
 				      const struct zk_queue *queue,
 				      size_t ahead, size_t in_the_way, size_t n)
 {
-	if (watch_own_node(a) != 0)
+	/* Before the others: when another watch fires, our node was there. */
+	if (dlki_zk_watch_own(a->s, a->t, a->dir, 0, a->err) != 0)
 		return DLK_FAILED;
 	for (size_t i = in_the_way + 1; i > 0 && n > 0; i--, n--) {
 		if (watch_ahead(a, queue->v[i - 1].node) != 0)

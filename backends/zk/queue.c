@@ -182,9 +182,8 @@ void dlki_zk_queue_free(struct zk_queue *queue)
 {
 	free(queue->v);
 	free(queue->entries);
-	queue->v = NULL;
-	queue->entries = NULL;
-	queue->n = 0;
+	dlki_zk_drop(&queue->listing, 1);
+	*queue = (struct zk_queue){ 0 };
 }
 
 /* Is the reader the only participant ahead? */

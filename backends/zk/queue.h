@@ -36,6 +36,7 @@ struct zk_queue {
 	struct dlk_queue_entry *entries; /* theirs, for dlk_grant() */
 	size_t n;
 	struct zk_limit limit;
+	struct zk_call *listing; /* dropped with the queue; or NULL */
 };
 
 /* Take a node's name apart.  0: no node of dlock's.  A negative number, which

@@ -106,9 +106,11 @@ static int send_deletion(struct zk_session *s, struct zk_ticket *t)
 	dlki_zk_dir(s, &t->base.request, dir);
 	dlki_zk_path(path, dir, t->node);
 	dlki_zk_fastpath_deleted(s, t);
-	call = dlki_zk_delete_then(s, path, t->base.id, release_answered);
+	call = dlki_zk_delete(s, path);
 	sent = call && !call->done;
 	if (sent) {
+		call->then = release_answered;
+		call->ticket = t->base.id;
 		dlki_zk_orphan_set(t->room, t);
 		call->room = t->room;
 		t->room = NULL;

@@ -9,9 +9,8 @@ static int resize_once(struct zk_session *s, const char *dir,
 		       const struct dlk_request *request, dlk_time deadline,
 		       struct dlk_error *err)
 {
-	struct zk_call *children;
 	struct zk_queue queue;
-	int rc = dlki_zk_listing_read(s, dir, &queue, &children, deadline, err);
+	int rc = dlki_zk_listing_read(s, dir, &queue, deadline, err);
 
 	if (rc != 0)
 		return rc;
@@ -19,7 +18,6 @@ static int resize_once(struct zk_session *s, const char *dir,
 		     DLOCK_EINVAL :
 		     dlki_zk_limit_set(s, &queue, dir, request, deadline, err);
 	dlki_zk_queue_free(&queue);
-	dlki_zk_drop(&children, 1);
 	return rc;
 }
 

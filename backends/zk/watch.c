@@ -12,6 +12,7 @@
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 #include "backends/zk/watcher.h"
+#include "core/base/error.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -207,29 +208,21 @@ struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
 	return NULL;
 }
 
-struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
-					       uint64_t id, const char *path)
+int dlki_zk_watch_own(struct zk_session *s, struct zk_ticket *t,
+		      const char *dir, int later, struct dlk_error *err)
 {
-	struct zk_watcher *w = dlki_zk_watcher_new(s, id, path);
+	char path[ZK_PATH_SIZE];
 
-	if (w) {
-		w->own = 1;
-		dlki_zk_watcher_defer(s, w);
-	}
-	return w;
-}
-
-struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
-				      const char *path)
-{
-	struct zk_watcher *w = dlki_zk_watcher_new(s, id, path);
-
-	if (w) {
-		w->own = 1;
-		if (join_watch(s, w) != 0)
-			dlki_zk_watcher_defer(s, w);
-	}
-	return w;
+	if (t->own)
+		return 0;
+	dlki_zk_path(path, dir, t->node);
+	t->own = dlki_zk_watcher_new(s, t->base.id, path);
+	if (!t->own)
+		return dlki_nomem(err);
+	t->own->own = 1;
+	if (later || join_watch(s, t->own) != 0)
+		dlki_zk_watcher_defer(s, t->own);
+	return 0;
 }
 
 /* The answer comes behind those to earlier requests for the same watch. */

@@ -21,14 +21,12 @@ struct zk_watches {
 struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
 				 const char *path, int32_t version,
 				 struct dlk_error *err);
-/* Declare ticket `id` lost when the ticket's node goes.  When the access list
- * forbids a watch, ZK_HIDDEN, the caller asks again.  NULL: out of memory. */
-struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
-				      const char *path);
-/* The same, but dlock-loop sets the watch a little later: most holds are
- * released before. */
-struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
-					       uint64_t id, const char *path);
+/* Have t->own watch the ticket's node, unless it does: the ticket is declared
+ * lost when the node goes.  When the access list forbids a watch, ZK_HIDDEN,
+ * the caller asks again.  `later`: dlock-loop sets the watch a little later,
+ * since most holds are released before.  0 or ENOMEM. */
+int dlki_zk_watch_own(struct zk_session *s, struct zk_ticket *t,
+		      const char *dir, int later, struct dlk_error *err);
 /* Return the watcher of a waiting node of ours; NULL: not known. */
 struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path);
 /* Claim `over` has ended, and has used tokens up to `used`. */
