@@ -222,6 +222,7 @@ void sim_zk_server_start(struct sim_chance *chance,
 	struct sim_zk_options o = {
 		.tick_ms = SIM_ZK_TICK_MS,
 		.followers = weather->followers,
+		.containers_ms = weather->reap_ms,
 		.link_us = 150,
 		.ping_us = draw_ping_us(chance, weather->report_rate > 0),
 	};

@@ -72,6 +72,18 @@ static void draw_slow(struct sim_zk_weather *w, const struct sim_chance *chance,
 	sim_chance_end(&slow);
 }
 
+/* In most plays no directory is empty for long enough to be removed. */
+static void draw_reaping(struct sim_zk_weather *w,
+			 const struct sim_chance *chance)
+{
+	struct sim_chance reaps;
+
+	sim_chance_begin(&reaps, chance->state ^ 0x7265617073000000);
+	if (sim_draw(&reaps, "reaps", 8) == 0)
+		w->reap_ms = 5 + (int64_t)sim_draw(&reaps, "reap", 100);
+	sim_chance_end(&reaps);
+}
+
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 			struct sim_chance *elections,
 			struct sim_chance *reports)
@@ -103,6 +115,7 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 	if (!faults)
 		faults = draw_reports(w, reports);
 	draw_slow(w, chance, faults);
+	draw_reaping(w, chance);
 	set_uri(w);
 	return faults;
 }

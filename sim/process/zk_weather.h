@@ -24,14 +24,17 @@ struct sim_zk_weather {
 	uint64_t alone_us;     /* the former leader goes on so long at most */
 	uint64_t clog_rate;    /* a client hears nothing, or the server, and
 				* then all, after hold_us at most */
+	int64_t reap_ms;       /* between looks for empty directories; 0: a
+				* minute */
 	int holds_long;        /* callers hold for leases */
 	int64_t ttl_ms;        /* in the URI */
 	char uri[160];
 };
 
 /* Draw a weather.  Returns whether there are faults.  The draws of elections,
- * of reports that are held up, and of a slow way are streams of their own, so a
- * seed without them does not change with them. */
+ * of reports that are held up, of a slow way, and of directories that are gone
+ * soon are streams of their own, so a seed without them does not change with
+ * them. */
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 			struct sim_chance *elections,
 			struct sim_chance *reports);
