@@ -70,7 +70,7 @@ static void let_go_on(struct chaos_thread *me, dlock_client *c,
 		chaos_between(&me->random, 0, me->w->job->ttl_ms / 3));
 	int cancelled = 0;
 
-	if (chaos_chance(&me->random, 50) && k->begun && !k->over)
+	if (chaos_chance(&me->random, 75) && k->begun && !k->over)
 		cancelled = dlock_cancel_op(c, k->op) == DLOCK_OK;
 	while (lab_now() < end) {
 		(void)dlock_wait(c, 2);

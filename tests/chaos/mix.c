@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chaos/mix.h"
 
-#define PLAIN 45 /* percent of uses */
+#define PLAIN 43 /* percent of uses */
 
 struct row {
 	int weight;
@@ -17,7 +17,7 @@ static const struct row rows[] = {
 	{ 6, 0, chaos_use_terms },
 	{ 8, 0, chaos_use_revocable },
 	{ 8, 0, chaos_use_revoke },
-	{ 3, 0, chaos_use_close },
+	{ 5, 0, chaos_use_close },
 };
 #define NROWS (sizeof(rows) / sizeof(rows[0]))
 
