@@ -62,7 +62,7 @@ dlk_time dlk_deadline(dlk_time deadline)
 	return end < deadline ? end : deadline;
 }
 
-dlk_time dlk_wait_slice(dlk_time deadline)
+dlk_time dlki_wait_slice(dlk_time deadline)
 {
 	dlk_time ns, next;
 

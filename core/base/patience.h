@@ -57,6 +57,10 @@ struct dlki_patience {
 void dlki_patience_begin(struct dlki_patience *p);
 void dlki_patience_end(struct dlki_patience *p);
 
+/* Until when to sleep where no rouser wakes, before looking at dlk_deadline()
+ * again: at most until `deadline`. */
+dlk_time dlki_wait_slice(dlk_time deadline);
+
 /* The patience of this thread's calls, or NULL. */
 const struct dlki_patience *dlki_patience_here(void);
 

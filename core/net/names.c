@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/patience.h"
 #include "core/net/resolve.h"
 
 /* A caller with old addresses waits for new ones at most this long, or a
@@ -148,7 +149,7 @@ static int await_answer(struct names *all, const struct name *name,
 
 	while (name->answers == before && dlk_now() < dlk_deadline(until))
 		dlk_cond_wait(&all->base.changed, &all->base.mu,
-			      dlk_wait_slice(until));
+			      dlki_wait_slice(until));
 	return name->answers != before;
 }
 

@@ -634,13 +634,6 @@ DLOCK_API void dlk_cond_init(pthread_cond_t *cond);
 DLOCK_API void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
 			     dlk_time until);
 
-/*
- * Until when to sleep, in a call of the backend, before looking at
- * dlk_deadline() again: at most until `deadline`.  A cancelled caller cannot
- * signal a condition unknown to it.
- */
-DLOCK_API dlk_time dlk_wait_slice(dlk_time deadline);
-
 /* Fill all of `out` with random bytes of the kernel's; 0 or ESYSTEM.  Changes
  * errno. */
 DLOCK_API int dlk_random(void *out, size_t size, struct dlk_error *err);

@@ -23,12 +23,12 @@ Test(patience, a_slice_is_half_of_what_a_cancelled_call_may_take)
 
 		dlki_patience_begin(&p);
 		before = dlk_now();
-		until = dlk_wait_slice(DLK_FOREVER);
+		until = dlki_wait_slice(DLK_FOREVER);
 		cr_assert_geq(until, before + slice);
 		cr_assert_leq(until, dlk_now() + slice);
 		soon = before + slice / 2;
-		cr_assert_eq(dlk_wait_slice(soon), soon);
+		cr_assert_eq(dlki_wait_slice(soon), soon);
 		dlki_patience_end(&p);
-		cr_assert_eq(dlk_wait_slice(DLK_FOREVER), DLK_FOREVER);
+		cr_assert_eq(dlki_wait_slice(DLK_FOREVER), DLK_FOREVER);
 	}
 }
