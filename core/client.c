@@ -14,7 +14,7 @@
 #include "core/opening.h"
 #include "core/registry.h"
 #include "core/store.h"
-#include "core/net/resolve.h"
+#include "core/net/names.h"
 #include "core/uri/uri.h"
 
 static int require_caps(uint32_t want, uint32_t have, const char *scheme,
@@ -116,7 +116,7 @@ static int client_new(struct dlock_client **out,
 	dlk_cond_init(&c->changed);
 	dlki_pump_init(&c->pump, dlki_keep_give_up);
 	dlki_log_init(&c->log, o->on_log, o->arg, c->label, uri->shown);
-	dlki_resolve_begin();
+	dlki_names_begin();
 	*out = c;
 	return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/net/resolve.h"
+#include "core/net/names.h"
 #include "core/uri/uri.h"
 
 int dlki_client_here(const struct dlock_client *client, struct dlk_error *err)
@@ -57,7 +57,7 @@ int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
 
 void dlki_client_destroy(struct dlock_client *client)
 {
-	dlki_resolve_end();
+	dlki_names_end();
 	dlki_blocks_destroy(&client->claims);
 	dlki_owners_destroy(&client->owners);
 	dlki_log_destroy(&client->log);

@@ -8,12 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/net/resolve.h"
-
 void dlki_zk_addresses_forget(struct zk_session *s)
 {
-	if (s->addresses.list)
-		dlki_resolve_free(s->addresses.list);
 	s->addresses = (struct zk_addresses){ 0 };
 }
 
@@ -25,7 +21,7 @@ void dlki_zk_address_of_next_server(struct zk_session *s)
 
 int dlki_zk_addresses_left(const struct zk_session *s)
 {
-	return s->addresses.tried < s->addresses.n;
+	return s->addresses.tried < s->addresses.found.n;
 }
 
 static int resolve(struct zk_session *s, struct dlk_error *err)
@@ -40,13 +36,12 @@ static int resolve(struct zk_session *s, struct dlk_error *err)
 	if (rc != 0)
 		return rc;
 	snprintf(name, sizeof(name), "%.*s", (int)(port - host), host);
-	rc = dlki_resolve(&a->list, name, (uint16_t)strtoul(port + 1, NULL, 10),
+	rc = dlki_resolve(&a->found, name,
+			  (uint16_t)strtoul(port + 1, NULL, 10),
 			  dlk_now() + s->hosts.connect_ns, err);
 	if (rc != 0)
 		return rc;
-	for (const struct addrinfo *i = a->list; i; i = i->ai_next)
-		a->n++;
-	a->first = draw % a->n;
+	a->first = draw % a->found.n;
 	return 0;
 }
 
@@ -55,8 +50,7 @@ int dlki_zk_address_next(struct zk_session *s, char out[ZK_ADDRESS_SIZE],
 {
 	struct zk_addresses *a = &s->addresses;
 	char host[ZK_ADDRESS_SIZE - 8], port[8];
-	const struct addrinfo *i;
-	size_t at;
+	const struct dlki_address *to;
 	int rc = 0;
 
 	if (!dlki_zk_addresses_left(s)) {
@@ -65,13 +59,9 @@ int dlki_zk_address_next(struct zk_session *s, char out[ZK_ADDRESS_SIZE],
 	}
 	if (rc != 0)
 		return rc;
-	at = (a->first + a->tried++) % a->n;
-	for (i = a->list; i && at > 0; at--)
-		i = i->ai_next;
-	rc = !i ? EAI_NONAME :
-		  getnameinfo(i->ai_addr, i->ai_addrlen, host, sizeof(host),
-			      port, sizeof(port),
-			      NI_NUMERICHOST | NI_NUMERICSERV);
+	to = &a->found.v[(a->first + a->tried++) % a->found.n];
+	rc = getnameinfo(&to->to.any, to->len, host, sizeof(host), port,
+			 sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	if (rc != 0)
 		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s",
 				s->hosts.host[s->hosts.at], gai_strerror(rc));

@@ -7,15 +7,13 @@
 #define DLOCK_BACKENDS_ZK_ADDRESSES_H
 
 #include "backends/zk/zk.h"
+#include "core/net/resolver.h"
 
 #define ZK_ADDRESS_SIZE 128 /* numbers, with the port */
 
-struct addrinfo;
-
 /* The session's job's own; no lock is needed. */
 struct zk_addresses {
-	struct addrinfo *list; /* as resolved; NULL: to be resolved */
-	size_t n;
+	struct dlki_found found;
 	size_t first, tried; /* from a random index on */
 };
 

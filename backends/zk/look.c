@@ -2,7 +2,6 @@
 #include "backends/zk/look.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/tcp.h"
 #include "core/net/address.h"
-#include "core/net/resolve.h"
+#include "core/net/resolver.h"
 
 enum { SLICE_MS = 20 }; /* until the next look at a cancel */
 
@@ -56,19 +55,19 @@ static int connected(struct zk_look *l, dlk_time until, struct dlk_error *why)
 	return errnum == 0 ? 0 : fail_connect(l, errnum, why);
 }
 
-static int connect_to(struct zk_look *l, const struct addrinfo *to,
+static int connect_to(struct zk_look *l, const struct dlki_address *to,
 		      dlk_time until, struct dlk_error *why)
 {
 	int rc;
 
 	l->refused_by = 0;
-	l->fd = socket(to->ai_family,
+	l->fd = socket(to->to.any.sa_family,
 		       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return fail_connect(l, errno, why);
 	/* Interrupted or not, the kernel goes on connecting. */
-	if (connect(l->fd, to->ai_addr, to->ai_addrlen) < 0 &&
-	    errno != EINPROGRESS && errno != EINTR)
+	if (connect(l->fd, &to->to.any, to->len) < 0 && errno != EINPROGRESS &&
+	    errno != EINTR)
 		rc = fail_connect(l, errno, why);
 	else
 		rc = connected(l, until, why);
@@ -80,22 +79,20 @@ static int connect_to(struct zk_look *l, const struct addrinfo *to,
 int dlki_zk_look_begin(struct zk_look *l, const char *host, uint16_t port,
 		       dlk_time until, struct dlk_error *why)
 {
-	struct addrinfo *list, *ai;
-	int todo = 0, rc;
+	struct dlki_found found;
+	int rc;
 
 	dlki_address_text_of(host, port, l->peer);
-	rc = dlki_resolve(&list, host, port, until, why);
+	rc = dlki_resolve(&found, host, port, until, why);
 	if (rc != 0)
 		return rc;
-	for (ai = list; ai; ai = ai->ai_next)
-		todo++;
 	rc = DLOCK_EUNREACHABLE;
-	for (ai = list; ai && rc != 0; ai = ai->ai_next, todo--) {
+	for (size_t i = 0; i < found.n && rc != 0; i++) {
 		dlk_time now = dlk_now();
+		dlk_time left = (until - now) / (dlk_time)(found.n - i);
 
-		rc = connect_to(l, ai, now + (until - now) / todo, why);
+		rc = connect_to(l, &found.v[i], now + left, why);
 	}
-	dlki_resolve_free(list);
 	return rc;
 }
 

@@ -3,55 +3,43 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "core/base/error.h"
 
-/* Copy the list into one block, to be freed by a single free(). */
-struct addrinfo *dlki_answer_copy(const struct addrinfo *list)
+static void copy_list(struct dlki_found *out, const struct addrinfo *list)
 {
-	struct addrinfo *all, *to;
-	char *room;
-	size_t n = 1;
+	for (; list; list = list->ai_next) {
+		struct dlki_address *to;
 
-	for (const struct addrinfo *ai = list->ai_next; ai; ai = ai->ai_next)
-		n++;
-	all = calloc(n, sizeof(*all) + sizeof(struct sockaddr_storage));
-	if (!all)
-		return NULL;
-	to = all;
-	room = (char *)(all + n);
-	for (const struct addrinfo *ai = list; ai; ai = ai->ai_next, to++) {
-		*to = *ai;
-		to->ai_canonname = NULL;
-		to->ai_next = ai->ai_next ? to + 1 : NULL;
-		to->ai_addr = memcpy(room, ai->ai_addr, ai->ai_addrlen);
-		room += sizeof(struct sockaddr_storage);
+		if (list->ai_addrlen > sizeof(to->to) ||
+		    out->n++ >= DLKI_ADDRESSES)
+			continue;
+		to = &out->v[out->n - 1];
+		memcpy(&to->to, list->ai_addr, list->ai_addrlen);
+		to->len = list->ai_addrlen;
 	}
-	return all;
 }
 
-struct dlki_answer dlki_answer_get(const char *host, const char *port,
-				   int flags)
+void dlki_answer_get(struct dlki_found *out, const char *host, uint16_t port,
+		     int flags)
 {
 	const struct addrinfo hints = {
 		.ai_flags = flags | AI_NUMERICSERV,
 		.ai_socktype = SOCK_STREAM,
 	};
-	struct addrinfo *theirs = NULL;
-	struct dlki_answer a = { NULL, 0, 0 };
+	struct addrinfo *list = NULL;
+	char text[6];
 
-	a.rc = getaddrinfo(host, port, &hints, &theirs);
-	a.errnum = errno;
-	if (a.rc != 0)
-		return a;
-	a.list = dlki_answer_copy(theirs);
-	freeaddrinfo(theirs);
-	if (!a.list)
-		a.rc = EAI_MEMORY;
-	return a;
+	memset(out, 0, sizeof(*out));
+	snprintf(text, sizeof(text), "%u", (unsigned int)port);
+	out->rc = getaddrinfo(host, text, &hints, &list);
+	out->errnum = errno;
+	if (out->rc != 0)
+		return;
+	copy_list(out, list);
+	freeaddrinfo(list);
 }
 
 int dlki_answer_is_away(int rc)
@@ -61,20 +49,20 @@ int dlki_answer_is_away(int rc)
 
 /* Set the error, without gai_strerror(), which speaks the program's
  * language. */
-int dlki_answer_failed(const struct dlki_answer *a, const char *host,
+int dlki_answer_failed(const struct dlki_found *found, const char *host,
 		       struct dlk_error *err)
 {
 	const char *why = "the name could not be resolved";
 
-	switch (a->rc) {
+	switch (found->rc) {
 	case EAI_MEMORY:
 		return dlki_nomem(err);
 	case EAI_SYSTEM:
-		if (a->errnum == EAGAIN || a->errnum == EPERM ||
-		    a->errnum == EMFILE || a->errnum == ENFILE ||
-		    a->errnum == ENOMEM)
-			return dlki_system(err, a->errnum, host);
-		why = dlki_errno_text(a->errnum);
+		if (found->errnum == EAGAIN || found->errnum == EPERM ||
+		    found->errnum == EMFILE || found->errnum == ENFILE ||
+		    found->errnum == ENOMEM)
+			return dlki_system(err, found->errnum, host);
+		why = dlki_errno_text(found->errnum);
 		break;
 	case EAI_NONAME:
 	case EAI_NODATA:

@@ -136,8 +136,8 @@ int dlki_endpoint_shares(const struct dlki_endpoint *p)
 static int take_list(struct dlki_endpoint *p, const struct dlki_found *found,
 		     struct dlk_error *err)
 {
-	if (found->answer.rc != 0)
-		return dlki_answer_failed(&found->answer, p->host, err);
+	if (found->rc != 0)
+		return dlki_answer_failed(found, p->host, err);
 	if (found->n > DLKI_ADDRESSES)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"%s: the name has %zu addresses; give one "
@@ -163,7 +163,7 @@ void dlki_endpoint_found(struct dlki_endpoint *p,
 		return;
 	}
 	if (take_list(p, found, &why) == 0 ||
-	    (dlki_answer_is_away(found->answer.rc) && p->n > 0))
+	    (dlki_answer_is_away(found->rc) && p->n > 0))
 		p->phase = DLKI_SURVEY;
 	else
 		give_up(p, &why);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names being resolved, each by a thread that may outlive the callers, and
- * the last answers: the inside of resolve.h and resolver.h. */
+/*
+ * The names being looked up, each by a thread that may outlive the callers, and
+ * the last answers.
+ *
+ * The system's resolver knows no deadline, so a thread looks a name up, one for
+ * each name in this process.  All callers that want the name listen to that
+ * thread.  The last addresses are kept while there are users.
+ */
 #ifndef DLOCK_CORE_NET_NAMES_H
 #define DLOCK_CORE_NET_NAMES_H
 
@@ -10,7 +16,7 @@
 #include "core/base/common.h"
 #include "core/net/answer.h"
 
-/* A caller without a thread; answered() is called with mu held. */
+/* A caller; answered() is called with mu held. */
 struct listener {
 	void (*answered)(struct listener *l);
 	LIST_ENTRY(listener) in_listeners;
@@ -25,10 +31,10 @@ struct name {
 	int looking;       /* a thread looks the name up */
 	dlk_time since;    /* ... since then */
 	uint64_t answers;  /* how many answers there were, */
-	struct dlki_answer last;
-	struct addrinfo *good; /* and the last good answer */
+	int rc, errnum;    /* the last answer without the addresses, */
+	struct dlki_found good; /* and the last good answer */
 	LIST_HEAD(, listener) listeners;
-	char port[6];
+	uint16_t port;
 	char host[];
 };
 
@@ -40,6 +46,11 @@ struct names {
 	size_t n;
 };
 
+/* A client begins to need names, and is done with them.  The end of the last
+ * client forgets all answers. */
+void dlki_names_begin(void);
+void dlki_names_end(void);
+
 /* Return the process's names, made by the first call.  NULL: no memory. */
 struct names *dlki_names_here(void);
 
@@ -47,14 +58,14 @@ struct names *dlki_names_here(void);
 
 /* Find or add the name.  NULL: no memory. */
 struct name *dlki_names_find_or_add(struct names *all, const char *host,
-				    const char *port);
+				    uint16_t port);
 
-/* Have a thread look the name up, unless a thread already does.  0 or an errno
- * value. */
-int dlki_names_look_up(struct name *name);
+/* Have a thread look the name up, unless a thread already does.  If no thread
+ * can be started, the answer says so. */
+void dlki_names_look_up(struct name *name);
 
-/* Forget the names without a waiting caller, if no client is left or if the
- * names are many. */
+/* Forget the names without a caller, if no client is left or if the names are
+ * many. */
 void dlki_names_forget(struct names *all);
 
 #endif

@@ -1,38 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/net/resolver.h"
-#include "core/base/container.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/container.h"
+#include "core/base/patience.h"
+
+/* A caller with old addresses waits for new ones at most this long, or a
+ * quarter of the time left. */
+#define PATIENCE_NS (250 * DLK_MS)
 
 /* resolve() of a world returns a number of addresses or an error. */
 static_assert(EAI_NONAME < 0 && EAI_AGAIN < 0, "errors are negative");
 
-static void copy_list(struct dlki_found *out, const struct addrinfo *list)
-{
-	for (; list; list = list->ai_next) {
-		struct dlki_address *to;
-
-		if (list->ai_addrlen > sizeof(to->to) ||
-		    out->n++ >= DLKI_ADDRESSES)
-			continue;
-		to = &out->v[out->n - 1];
-		memset(to, 0, sizeof(*to));
-		memcpy(&to->to, list->ai_addr, list->ai_addrlen);
-		to->len = list->ai_addrlen;
-	}
-}
-
-static void print_port(char out[6], uint16_t port)
-{
-	snprintf(out, 6, "%u", (unsigned int)port);
-}
-
-/* ---- The thread's side, with the names' mutex held ----------------------- */
+/* ---- With the names' mutex held ------------------------------------------ */
 
 static void answered(struct listener *listener)
 {
@@ -44,21 +27,15 @@ static void answered(struct listener *listener)
 
 static void listen_to(struct dlki_lookup *l, struct names *all)
 {
-	char port[6];
-
-	print_port(port, l->port);
-	l->errnum = ENOMEM;
-	l->name = dlki_names_find_or_add(all, l->host, port);
+	l->name = dlki_names_find_or_add(all, l->host, l->port);
 	if (!l->name)
 		return;
-	l->before = l->name->answers;
-	l->errnum = dlki_names_look_up(l->name);
-	if (l->errnum != 0)
-		return;
 	l->all = all;
+	l->before = l->name->answers;
 	l->name->refs++;
 	l->listener.answered = answered;
 	LIST_INSERT_HEAD(&l->name->listeners, &l->listener, in_listeners);
+	dlki_names_look_up(l->name);
 }
 
 static void stop_listening(struct dlki_lookup *l)
@@ -67,6 +44,11 @@ static void stop_listening(struct dlki_lookup *l)
 	l->name->refs--;
 	dlki_names_forget(l->all);
 	l->all = NULL;
+}
+
+static int has_answer(const struct dlki_lookup *l)
+{
+	return l->name->answers != l->before;
 }
 
 /* ---- The owner's side ---------------------------------------------------- */
@@ -80,7 +62,6 @@ void dlki_lookup_begin(struct dlki_lookup *l, struct dlki_world *world,
 		.world = world,
 		.host = host,
 		.port = port,
-		.errnum = ENOMEM,
 	};
 	if (world->type->resolve)
 		return;
@@ -99,31 +80,40 @@ static int take_from_world(struct dlki_lookup *l, struct dlki_found *out)
 					DLKI_ADDRESSES);
 
 	if (n < 0)
-		out->answer.rc = n;
+		out->rc = n;
 	else
 		out->n = (size_t)n;
 	return n != 0;
 }
 
-static int take_from_thread(struct dlki_lookup *l, struct dlki_found *out)
+/* `last`: without an answer of the name service, take the last addresses. */
+static int take_from_thread(struct dlki_lookup *l, struct dlki_found *out,
+			    int last)
 {
 	struct names *all = l->all;
+	const struct name *name = l->name;
 	int came;
 
 	pthread_mutex_lock(&all->base.mu);
-	came = l->name->answers != l->before;
+	came = has_answer(l);
 	if (came) {
-		out->answer = l->name->last;
-		out->answer.list = NULL;
-		if (out->answer.rc == 0)
-			copy_list(out, l->name->good);
-		stop_listening(l);
+		out->rc = name->rc;
+		out->errnum = name->errnum;
 	}
+	if (last && name->good.n > 0 &&
+	    (!came || dlki_answer_is_away(name->rc))) {
+		out->rc = 0;
+		came = 1;
+	}
+	if (came && out->rc == 0)
+		*out = name->good;
+	if (came)
+		stop_listening(l);
 	pthread_mutex_unlock(&all->base.mu);
 	return came;
 }
 
-int dlki_lookup_take(struct dlki_lookup *l, struct dlki_found *out)
+static int take(struct dlki_lookup *l, struct dlki_found *out, int last)
 {
 	int came = 1;
 
@@ -133,13 +123,17 @@ int dlki_lookup_take(struct dlki_lookup *l, struct dlki_found *out)
 	if (l->world->type->resolve)
 		came = take_from_world(l, out);
 	else if (l->all)
-		came = take_from_thread(l, out);
+		came = take_from_thread(l, out, last);
 	else
-		out->answer = (struct dlki_answer){ NULL, EAI_SYSTEM,
-						    l->errnum };
+		out->rc = EAI_MEMORY;
 	if (came)
 		l->world = NULL;
 	return came;
+}
+
+int dlki_lookup_take(struct dlki_lookup *l, struct dlki_found *out)
+{
+	return take(l, out, 0);
 }
 
 void dlki_lookup_end(struct dlki_lookup *l)
@@ -157,18 +151,73 @@ void dlki_lookup_end(struct dlki_lookup *l)
 int dlki_lookup_literal(const char *host, uint16_t port,
 			struct dlki_address *out)
 {
-	struct dlki_found found = { .n = 0 };
-	struct dlki_answer a;
-	char text[6];
+	struct dlki_found found;
 
-	print_port(text, port);
-	a = dlki_answer_get(host, text, AI_NUMERICHOST);
-	if (a.rc != 0)
-		return DLOCK_EINVAL;
-	copy_list(&found, a.list);
-	free(a.list);
+	dlki_answer_get(&found, host, port, AI_NUMERICHOST);
 	if (found.n == 0)
 		return DLOCK_EINVAL;
 	*out = found.v[0];
 	return 0;
+}
+
+/* ---- For a caller that waits --------------------------------------------- */
+
+/* Return until when the caller should wait. */
+static dlk_time worth_until(const struct name *name, dlk_time deadline)
+{
+	dlk_time now = dlk_now();
+	dlk_time quarter = deadline > now ? (deadline - now) / 4 : 0;
+	dlk_time until;
+
+	if (name->good.n == 0)
+		return deadline;
+	until = name->since + PATIENCE_NS;
+	if (until > now + quarter)
+		until = now + quarter;
+	return until < deadline ? until : deadline;
+}
+
+static void await_answer(const struct dlki_lookup *l, dlk_time deadline)
+{
+	struct names *all = l->all;
+	dlk_time until;
+
+	if (!all)
+		return;
+	pthread_mutex_lock(&all->base.mu);
+	until = worth_until(l->name, deadline);
+	while (!has_answer(l) && dlk_now() < dlk_deadline(until))
+		dlk_cond_wait(&all->base.changed, &all->base.mu,
+			      dlki_wait_slice(until));
+	pthread_mutex_unlock(&all->base.mu);
+}
+
+/* The caller sleeps on the names' condition. */
+static void no_kick(struct dlki_world *world, enum dlki_set set)
+{
+	(void)world;
+	(void)set;
+}
+
+int dlki_resolve(struct dlki_found *out, const char *host, uint16_t port,
+		 dlk_time deadline, struct dlk_error *err)
+{
+	static const struct dlki_world_type sleeps = { .kick = no_kick };
+	struct dlki_world here = { &sleeps };
+	struct dlki_lookup l;
+
+	dlki_answer_get(out, host, port, AI_NUMERICHOST);
+	if (out->rc == EAI_NONAME) {
+		dlki_lookup_begin(&l, &here, host, port);
+		await_answer(&l, deadline);
+		if (!take(&l, out, 1)) {
+			dlki_lookup_end(&l);
+			return dlk_fail(err, DLOCK_EUNREACHABLE,
+					"%s: the name was not resolved in time",
+					host);
+		}
+	}
+	if (out->n > DLKI_ADDRESSES)
+		out->n = DLKI_ADDRESSES;
+	return out->rc == 0 ? 0 : dlki_answer_failed(out, host, err);
 }

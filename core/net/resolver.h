@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host's name to addresses, without waiting.
+ * A host's name to addresses: by a look-up, without waiting, or under a
+ * deadline.
  *
  * A thread asks the system, a thread for each name in this process, and is left
  * behind if the look-up is ended first.  A world with an own resolve() is asked
@@ -16,27 +17,17 @@
 #include "core/net/names.h"
 #include "core/world/world.h"
 
-/* Most addresses that a name may have here. */
-enum { DLKI_ADDRESSES = 32 };
-
-struct dlki_found {
-	struct dlki_answer answer; /* without the list */
-	size_t n;                  /* more than DLKI_ADDRESSES: too many */
-	struct dlki_address v[DLKI_ADDRESSES];
-};
-
 struct dlki_lookup {
 	struct dlki_world *world; /* borrowed.  NULL: no look-up is under way */
 	const char *host;         /* borrowed */
 	uint16_t port;
 
 	/* Of a thread, under the names' mutex; `all` is NULL if there is no
-	 * thread. */
+	 * memory. */
 	struct names *all;
 	struct name *name;
 	struct listener listener;
 	uint64_t before; /* answers before the look-up */
-	int errnum;      /* the reason why there is no thread */
 };
 
 /* Begin a look-up.  When the answer is there, ANSWERS is kicked. */
@@ -53,5 +44,17 @@ void dlki_lookup_end(struct dlki_lookup *l);
 /* Parse an address without a look-up; EINVAL if `host` is a name. */
 int dlki_lookup_literal(const char *host, uint16_t port,
 			struct dlki_address *out);
+
+/*
+ * Find the addresses of `host`, a name or an address, and wait for them: 1 to
+ * DLKI_ADDRESSES.  An address needs no look-up.  While the name service does
+ * not answer, the last addresses are good.
+ *
+ * EUNREACHABLE names the host: there is no such host, or the resolver could not
+ * tell.  ENOMEM, EEXHAUSTED, EDENIED, ESYSTEM: this process or host is short of
+ * a resource.
+ */
+int dlki_resolve(struct dlki_found *out, const char *host, uint16_t port,
+		 dlk_time deadline, struct dlk_error *err);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/net/resolve.h"
+#include "core/net/resolver.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,64 +12,36 @@
 #include "support/wait.h"
 #include "unit/names.h"
 
-static int resolve(struct addrinfo **out, const char *host, int64_t ms,
+static int resolve(struct dlki_found *out, const char *host, int64_t ms,
 		   struct dlk_error *err)
 {
 	memset(err, 0, sizeof(*err));
-	*out = NULL;
 	return dlki_resolve(out, host, 6379, names_until(ms), err);
 }
 
+/* Nor any time. */
 Test(resolve, an_address_needs_no_resolver)
 {
-	static const struct {
-		const char *host;
-		int family;
-	} cases[] = {
-		{ "127.0.0.1", AF_INET },
-		{ "::1", AF_INET6 },
-		{ "fe80::1%lo", AF_INET6 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct dlk_error err;
-		struct addrinfo *list;
-
-		/* An address needs no time. */
-		if (resolve(&list, cases[i].host, -1, &err) != 0)
-			FAIL("%s", err.text);
-		CHECK_INT(list->ai_family, ==, cases[i].family);
-		CHECK_INT(list->ai_socktype, ==, SOCK_STREAM);
-		CHECK(!list->ai_next);
-		dlki_resolve_free(list);
-	}
-	CHECK_INT(names_asked(), ==, 0);
-}
-
-Test(resolve, an_address_keeps_port_and_scope)
-{
+	struct dlki_found found;
 	struct dlk_error err;
-	struct sockaddr_in6 addr;
-	struct addrinfo *list;
 
-	CHECK_INT(resolve(&list, "fe80::1%lo", 1000, &err), ==, 0);
-	memcpy(&addr, list->ai_addr, sizeof(addr));
-	CHECK_INT(ntohs(addr.sin6_port), ==, 6379);
-	CHECK_INT(addr.sin6_scope_id, !=, 0);
-	dlki_resolve_free(list);
+	CHECK_INT(resolve(&found, "fe80::1%lo", -1, &err), ==, 0);
+	CHECK_INT(found.n, ==, 1);
+	CHECK_INT(ntohs(found.v[0].to.in6.sin6_port), ==, 6379);
+	CHECK_INT(found.v[0].to.in6.sin6_scope_id, !=, 0);
+	CHECK_INT(names_asked(), ==, 0);
 }
 
 Test(resolve, localhost)
 {
 	struct dlk_error err;
-	struct addrinfo *list;
+	struct dlki_found found;
 	struct census before;
 
 	census_take(&before);
-	if (resolve(&list, "localhost", patience_ms(), &err) != 0)
+	if (resolve(&found, "localhost", patience_ms(), &err) != 0)
 		FAIL("%s", err.text);
-	CHECK(list->ai_family == AF_INET || list->ai_family == AF_INET6);
-	dlki_resolve_free(list);
+	CHECK_INT(found.n, >=, 1);
 	CHECK_INT(names_asked(), ==, 1);
 	census_same(&before);
 }
@@ -90,8 +60,8 @@ Test(resolve, failures_name_the_host)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct dlk_error err;
-		struct addrinfo *list;
-		int rc = resolve(&list, cases[i].host, patience_ms(), &err);
+		struct dlki_found found;
+		int rc = resolve(&found, cases[i].host, patience_ms(), &err);
 
 		CHECK_INT(rc, ==, cases[i].code);
 		CHECK_INT(err.code, ==, cases[i].code);
@@ -103,10 +73,10 @@ Test(resolve, failures_name_the_host)
 static int64_t late(void)
 {
 	struct dlk_error err;
-	struct addrinfo *list;
+	struct dlki_found found;
 	int64_t start = now_ms(), took;
 
-	CHECK_INT(resolve(&list, "slow.test", 50, &err), ==,
+	CHECK_INT(resolve(&found, "slow.test", 50, &err), ==,
 		  DLOCK_EUNREACHABLE);
 	took = now_ms() - start;
 	CHECK_INT(took, >=, 49);
@@ -157,17 +127,15 @@ Test(resolve, a_single_look_up_is_under_way_for_all_calls)
 static const char *address(const char *host, int64_t *ms)
 {
 	static char text[INET_ADDRSTRLEN];
-	struct sockaddr_in addr;
 	struct dlk_error err;
-	struct addrinfo *list;
+	struct dlki_found found;
 
 	*ms = now_ms();
-	if (resolve(&list, host, patience_ms(), &err) != 0)
+	if (resolve(&found, host, patience_ms(), &err) != 0)
 		FAIL("%s", err.text);
 	*ms = now_ms() - *ms;
-	memcpy(&addr, list->ai_addr, sizeof(addr));
-	dlki_resolve_free(list);
-	CHECK(inet_ntop(AF_INET, &addr.sin_addr, text, sizeof(text)));
+	CHECK(inet_ntop(AF_INET, &found.v[0].to.in.sin_addr, text,
+			sizeof(text)));
 	return text;
 }
 
@@ -185,7 +153,7 @@ Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
 	int64_t ms;
 
 	census_take(&before);
-	dlki_resolve_begin();
+	dlki_names_begin();
 	known_address();
 	CHECK_INT(known_address(), >=,
 		  200); /* the call waits for new addresses */
@@ -193,23 +161,23 @@ Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
 	CHECK_INT(names_asked(), ==, 2);
 	names_go_on();
 	EVENTUALLY(strcmp(address("tired.test", &ms), "127.0.0.2") == 0);
-	dlki_resolve_end();
+	dlki_names_end();
 	census_same(&before);
 }
 
 Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 {
 	struct dlk_error err;
-	struct addrinfo *list;
+	struct dlki_found found;
 	int64_t ms;
 
-	dlki_resolve_begin();
+	dlki_names_begin();
 	for (int i = 0; i < 3; i++)
 		CHECK(strcmp(address("flaky.test", &ms), "127.0.0.1") == 0);
 	CHECK_INT(names_asked(), ==, 3);
-	dlki_resolve_end();
+	dlki_names_end();
 	/* The last user is gone, and so are the addresses. */
-	CHECK_INT(resolve(&list, "flaky.test", patience_ms(), &err), ==,
+	CHECK_INT(resolve(&found, "flaky.test", patience_ms(), &err), ==,
 		  DLOCK_EUNREACHABLE);
 }
 
@@ -217,22 +185,21 @@ Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 Test(resolve, a_forked_child_asks_by_itself)
 {
 	struct dlk_error err;
-	struct addrinfo *list;
+	struct dlki_found found;
 	int status;
 	pid_t pid;
 
-	dlki_resolve_begin();
+	dlki_names_begin();
 	late();
 	pid = fork();
 	CHECK(pid >= 0);
 	if (pid == 0) {
-		if (resolve(&list, "pair.test", patience_ms(), &err) != 0)
+		if (resolve(&found, "pair.test", patience_ms(), &err) != 0)
 			_exit(1);
-		dlki_resolve_free(list);
-		_exit(resolve(&list, "slow.test", 50, &err) == 0);
+		_exit(resolve(&found, "slow.test", 50, &err) == 0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_INT(status, ==, 0);
-	dlki_resolve_end();
+	dlki_names_end();
 	names_go_on();
 }

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/net/names.h"
-#include "core/net/resolve.h"
+#include "core/net/resolver.h"
 #include "support/census.h"
 #include "support/fault.h"
 #include "support/wait.h"
@@ -18,34 +17,26 @@ static struct dlk_error err;
 
 static int resolve(const char *host, uint16_t port, int64_t ms)
 {
-	struct addrinfo *list = NULL;
-	int rc = dlki_resolve(&list, host, port, names_until(ms), &err);
+	struct dlki_found found;
+	int rc = dlki_resolve(&found, host, port, names_until(ms), &err);
 
-	CHECK_INT(rc == 0, ==, list != NULL);
-	dlki_resolve_free(list);
+	CHECK_INT(rc == 0, ==, found.n > 0);
 	return rc;
 }
 
-/* The names of the process, the name, the thread, and the answer. */
+/* The names of the process, the name, and the thread. */
 Test(resolve_fault, each_allocation_may_fail)
 {
-	static const struct {
-		const char *call;
-		int n;
-	} faults[] = {
-		{ "calloc", 1 },
-		{ "calloc", 1 },
-		{ "pthread_create", 1 },
-		{ "calloc", 2 },
-	};
+	static const char *const calls[] = { "calloc", "calloc",
+					     "pthread_create" };
 	struct census before;
 
 	census_take(&before);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		/* The first fault leaves no names, and so does the second. */
 		if (i == 1)
-			dlki_resolve_end();
-		fault_in(faults[i].call, faults[i].n, ENOMEM);
+			dlki_names_end();
+		fault_in(calls[i], 1, ENOMEM);
 		CHECK_INT(resolve("pair.test", 1, patience_ms()), ==,
 			  DLOCK_ENOMEM);
 		CHECK(fault_came());
@@ -59,22 +50,22 @@ Test(resolve_fault, each_allocation_may_fail)
 Test(resolve_fault, a_user_may_find_no_memory)
 {
 	fault_in("calloc", 1, ENOMEM);
-	dlki_resolve_begin();
+	dlki_names_begin();
 	CHECK(fault_came());
 	fault_in("calloc", 1, ENOMEM);
-	dlki_resolve_end();
+	dlki_names_end();
 	CHECK(fault_came());
-	dlki_resolve_end();
+	dlki_names_end();
 	CHECK_INT(dlki_names_here()->base.users, ==, 0);
-	dlki_resolve_begin();
+	dlki_names_begin();
 	CHECK_INT(dlki_names_here()->base.users, ==, 1);
-	dlki_resolve_end();
+	dlki_names_end();
 	CHECK_INT(dlki_names_here()->base.users, ==, 0);
 }
 
 Test(resolve_fault, the_last_addresses_are_good_without_a_thread)
 {
-	dlki_resolve_begin();
+	dlki_names_begin();
 	CHECK_INT(resolve("pair.test", 1, patience_ms()), ==, 0);
 	fault_in("pthread_create", 1, EAGAIN);
 	CHECK_INT(resolve("pair.test", 1, patience_ms()), ==, 0);
@@ -83,7 +74,7 @@ Test(resolve_fault, the_last_addresses_are_good_without_a_thread)
 	/* Another port is another name. */
 	CHECK_INT(resolve("pair.test", 2, patience_ms()), ==, 0);
 	CHECK_INT(names_asked(), ==, 2);
-	dlki_resolve_end();
+	dlki_names_end();
 }
 
 /* A program that asks for more and more names keeps a bounded number. */
@@ -91,7 +82,7 @@ Test(resolve_fault, of_many_names_some_are_forgotten)
 {
 	char host[40];
 
-	dlki_resolve_begin();
+	dlki_names_begin();
 	for (int i = 0; i < 100; i++) {
 		snprintf(host, sizeof(host), "%d.absent.test", i);
 		CHECK_INT(resolve(host, 1, patience_ms()), ==,
@@ -99,7 +90,7 @@ Test(resolve_fault, of_many_names_some_are_forgotten)
 		CHECK_INT(dlki_names_here()->n, <=, 65);
 	}
 	CHECK_INT(dlki_names_here()->n, >, 0);
-	dlki_resolve_end();
+	dlki_names_end();
 	EVENTUALLY(dlki_names_here()->n == 0);
 }
 
@@ -126,8 +117,8 @@ Test(resolve_fault, a_reason_is_the_systems_or_the_names)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct dlki_answer a = { NULL, cases[i].rc,
-					       cases[i].errnum };
+		const struct dlki_found a = { .rc = cases[i].rc,
+					      .errnum = cases[i].errnum };
 
 		CHECK_INT(dlki_answer_is_away(a.rc), ==, cases[i].away);
 		CHECK_INT(dlki_answer_failed(&a, "a.test", &err), ==,

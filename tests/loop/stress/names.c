@@ -48,7 +48,7 @@ static void *look_up(void *arg)
 		while (dlk_now() < end)
 			continue;
 		if (i % 2 && dlki_lookup_take(&lookup, &found)) {
-			CHECK(found.answer.rc == 0 && found.n == 1);
+			CHECK(found.rc == 0 && found.n == 1);
 			taken++;
 		}
 		dlki_lookup_end(&lookup);
