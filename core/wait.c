@@ -119,6 +119,12 @@ static int ended_by(const struct dlki_claim *claim, struct dlki_wait *w,
 	return dlki_wait_cancelled(claim, w, err);
 }
 
+/* The next attempt of an upgrade is to fail: the read side has ended. */
+static bool is_alone(const struct dlki_claim *claim)
+{
+	return claim->beside && claim->beside->state != DLKI_HELD;
+}
+
 /* A kept claim wakes no waiter: a waiter that meets a kept claim takes it, or
  * has it released. */
 int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
@@ -130,7 +136,8 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 	for (;;) {
 		rc = ended_by(claim, w, err);
 		if (rc != 0 || claim->news != DLKI_NO_NEWS ||
-		    claim->record->kept || dlk_now() >= until)
+		    claim->record->kept || is_alone(claim) ||
+		    dlk_now() >= until)
 			break;
 		if (claim->call) {
 			dlki_async_park(claim->call, until);

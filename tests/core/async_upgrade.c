@@ -77,7 +77,7 @@ CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 {
 	static struct outcome o;
 
-	given_reader("fake:?ttl=900ms");
+	given_reader("fake:");
 	begin(&o, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, 1).id);

@@ -44,12 +44,17 @@ static void *run_upgrader(void *arg)
 	return NULL;
 }
 
-/* Starts an upgrade, and returns when the upgrade waits. The hold must be
- * unbound. */
-static void upgrader_waits(struct upgrader *u, int64_t timeout_ms)
+/* Starts an upgrade. The hold must be unbound. */
+static void upgrader_starts(struct upgrader *u, int64_t timeout_ms)
 {
 	*u = (struct upgrader){ .timeout_ms = timeout_ms };
 	cr_assert_eq(pthread_create(&u->thread, NULL, run_upgrader, u), 0);
+}
+
+/* The same, and returns when the upgrade waits. */
+static void upgrader_waits(struct upgrader *u, int64_t timeout_ms)
+{
+	upgrader_starts(u, timeout_ms);
 	EVENTUALLY(stats(client).waiters == 1);
 }
 
@@ -131,13 +136,30 @@ CASE(upgrade, whose_answer_never_came_is_cleaned_up)
 
 CASE(upgrade, ends_with_a_read_side_that_is_lost)
 {
-	dlock_hold *reader = given_reader("fake:?ttl=900ms");
+	dlock_hold *reader = given_reader("fake:");
 	struct upgrader u;
 
 	upgrader_waits(&u, FOREVER);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
 	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
 	EVENTUALLY(fake_waiting(fake) == 0);
+	drop_hold(hold);
+	give(reader);
+}
+
+/* The store answers later: others still read. */
+CASE(upgrade, ends_with_a_read_side_that_is_lost_while_it_asks)
+{
+	dlock_hold *reader = given_reader("fake:");
+	size_t before = fake_count(fake, FAKE_ATTEMPT);
+	struct upgrader u;
+
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
+	upgrader_starts(&u, FOREVER);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
+	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
+	fake_open_gate(fake);
+	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
 	drop_hold(hold);
 	give(reader);
 }
