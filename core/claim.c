@@ -176,6 +176,9 @@ int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)
 void dlki_claim_yield(struct dlki_claim *claim)
 {
 	claim->busy--;
+	/* The hold may have been extended meanwhile. */
+	if (claim->state == DLKI_HELD)
+		dlki_schedule_extended(claim);
 	pthread_cond_broadcast(&claim->client->changed);
 }
 

@@ -195,9 +195,6 @@ int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
 		if (rc < 0)
 			claim->revocable = 0;
 		dlki_claim_yield(claim);
-		/* The holder may have extended the hold meanwhile. */
-		if (claim->state == DLKI_HELD)
-			dlki_schedule_extended(claim);
 	}
 	dlki_claim_unref(claim);
 	return rc;

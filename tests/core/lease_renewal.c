@@ -113,3 +113,32 @@ CASE(lease, of_every_hold_is_looked_at_when_the_server_is_another)
 	cr_assert_eq(dlock_release(kept), DLOCK_ELOST);
 	cr_assert_eq(taker_join(&t), DLOCK_OK);
 }
+
+static void *extend_in_a_downgrade(void *h)
+{
+	EVENTUALLY(fake_count(fake, FAKE_DOWNGRADE) == 1);
+	OK(dlock_extend(h, 30000));
+	fake_open_gate(fake);
+	return NULL;
+}
+
+/* The downgrade has the ticket meanwhile. */
+CASE(lease, of_a_hold_extended_during_a_downgrade_is_renewed)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_hold *reads;
+	pthread_t thread;
+
+	given_rwlock("fake:?ttl=6s");
+	o.no_renew = 1;
+	OK(dlock_acquire_opts(lock, &o, &hold));
+	o.shared = 1;
+	OK(dlock_acquire_opts(lock, &o, &reads));
+	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
+	cr_assert_eq(
+		pthread_create(&thread, NULL, extend_in_a_downgrade, reads), 0);
+	OK(dlock_release(hold));
+	pthread_join(thread, NULL);
+	EVENTUALLY(stats(client).renewed >= 1);
+	OK(dlock_release(reads));
+}
