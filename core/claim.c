@@ -165,9 +165,9 @@ int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)
 	struct dlock_client *c = claim->client;
 
 	while (claim->busy) {
-		if (dlk_now() >= deadline)
+		if (dlk_now() >= dlk_deadline(deadline))
 			return 0;
-		dlk_cond_wait(&c->changed, &c->mu, deadline);
+		dlk_cond_wait(&c->changed, &c->mu, dlk_deadline(deadline));
 	}
 	claim->busy = 1;
 	return 1;

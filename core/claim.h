@@ -265,7 +265,8 @@ void dlki_claim_ref(struct dlki_claim *claim);
 void dlki_claim_unref(struct dlki_claim *claim); /* may free the claim */
 
 /* Wait until no other thread uses the ticket, then use the ticket; 0 if
- * `deadline` came first. */
+ * `deadline`, which a cancel of the caller's wait brings forward, came
+ * first. */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 

@@ -32,6 +32,9 @@ void dlki_overdue_cancelled(struct dlki_async *r)
 	if (r->asleep)
 		r->acquire.claim->cancelled = 1;
 	dlki_async_rouse(r);
+	/* It may wait for a ticket. */
+	if (r->state == DLKI_ASYNC_RUNNING)
+		pthread_cond_broadcast(&r->client->changed);
 }
 
 /* A cancelled call may leave the queue. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiters that give up while another thread may pass the claim. */
+#include "core/claim.h"
 #include "core/passing.h"
+#include "support/outcome.h"
 
 TestSuite(pass_end, .init = timed_fixture, .timeout = 120);
 
@@ -116,4 +118,39 @@ CASE(pass_end, of_the_first_of_many_is_no_other_s)
 	cr_assert_eq(asked(), requests);
 	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, last);
 	nothing_is_left();
+}
+
+static unsigned int refs_of_hold(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&client->mu);
+	n = hold->claim->refs;
+	pthread_mutex_unlock(&client->mu);
+	return n;
+}
+
+/* The waiters need the ticket of the claim ahead, which a renewal has. */
+CASE(pass_end, of_a_cancelled_wait_awaits_no_renewal)
+{
+	static struct outcome o;
+	struct taker t = { 0 };
+	dlock_op op;
+
+	given_hold("fakewant:?ttl=3600s&ask=50ms&connect=600s&close=600s");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1);
+	fake_move(fake);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	taker_start(&t, lock, FOREVER);
+	EVENTUALLY(refs_of_hold() == 3);
+	outcomes_process(client);
+	op = ask_async(&o, unbound(client, "a"), FOREVER);
+	EVENTUALLY(refs_of_hold() == 4);
+	dlock_cancel(lock);
+	EVENTUALLY(atomic_load(&t.done));
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+	OK(dlock_cancel_op(client, op));
+	cr_assert_eq(outcome_of(&o), DLOCK_ECANCELED);
+	fake_open_gate(fake);
+	OK(dlock_release(hold));
 }
