@@ -16,8 +16,7 @@ static int check_claim(struct dlki_claim *claim, struct dlk_error *err)
 {
 	const struct dlki_record *r = claim->record;
 
-	if (!dlki_claim_valid(claim))
-		dlki_claim_lose(claim, "the lease ran out");
+	dlki_claim_expire(claim);
 	if (claim->state != DLKI_HELD)
 		return dlki_claim_fail_lost(claim, err);
 	if (!dlki_schedule_end(claim))
@@ -37,10 +36,8 @@ static int move_end(struct dlki_claim *claim, dlk_time until,
 	dlk_time end = claim->lease_until < until ? claim->lease_until : until;
 
 	if (old == DLKI_EXPIRED ||
-	    !atomic_compare_exchange_strong(&claim->valid_until, &old, end)) {
-		dlki_claim_lose(claim, "the lease ran out");
+	    !atomic_compare_exchange_strong(&claim->valid_until, &old, end))
 		return check_claim(claim, err);
-	}
 	claim->hold_until = until;
 	dlki_schedule_moved(claim, end);
 	dlki_schedule_extended(claim);

@@ -136,6 +136,17 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 		rouse_upgrades(claim);
 }
 
+void dlki_claim_expire(struct dlki_claim *claim)
+{
+	const char *why = dlki_schedule_end(claim);
+
+	if (dlki_claim_valid(claim))
+		return;
+	if (!why || claim->lease_until < claim->hold_until)
+		why = "the lease ran out before it could be renewed";
+	dlki_claim_lose(claim, why);
+}
+
 /* The reference is the caller's now. */
 static void forget_cleanup(struct dlki_claim *claim)
 {

@@ -23,6 +23,9 @@ void dlki_claim_rouse_soon(struct dlki_claim *claim);
  * has ended meanwhile, the claim stays HELD: the release goes on. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
+/* The same if the promise has run out, with the reason; else do nothing. */
+void dlki_claim_expire(struct dlki_claim *claim);
+
 /* End a claim that may still stand in the store: CLEANING, from now on. */
 void dlki_claim_clean(struct dlki_claim *claim);
 

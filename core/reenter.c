@@ -48,8 +48,7 @@ int dlki_reenter(struct dlki_record *r, enum dlk_mode mode,
 	claim = dlki_claim_of_thread(r, mode);
 	if (!claim)
 		return DLKI_NOT_HELD;
-	if (!dlki_claim_valid(claim))
-		dlki_claim_lose(claim, "the lease ran out");
+	dlki_claim_expire(claim);
 	if (claim->state == DLKI_LOST)
 		return dlk_fail(err, DLOCK_ELOST,
 				"%s '%s': this thread's "

@@ -290,8 +290,7 @@ int dlki_release_begin(dlock_hold *hold)
 {
 	struct dlki_claim *claim = hold->claim;
 
-	if (!dlki_claim_valid(claim))
-		dlki_claim_lose(claim, "the lease ran out");
+	dlki_claim_expire(claim);
 	hold->count--;
 	/* The other side may be released meanwhile, when the client closes. */
 	dlki_claim_ref(claim);

@@ -74,7 +74,7 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 				      soon + PAUSE_MIN_NS);
 		} else if (!dlki_claim_valid(claim)) {
 			dlki_heap_remove(&schedule->work, first);
-			dlki_claim_lose(claim, "the lease ran out");
+			dlki_claim_expire(claim);
 		} else {
 			if (b->n > 0 &&
 			    dlki_schedule_limit_ms(claim) != limit_of(b))
@@ -105,7 +105,7 @@ static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 		if (!dlki_claim_valid(claim) ||
 		    !atomic_compare_exchange_strong(&claim->valid_until, &old,
 						    end)) {
-			dlki_claim_lose(claim, "the renewal came too late");
+			dlki_claim_expire(claim);
 			return;
 		}
 		dlki_schedule_moved(claim, end);

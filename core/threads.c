@@ -8,15 +8,6 @@
 #include "core/renew.h"
 #include "core/schedule.h"
 
-static const char *why_it_ended(const struct dlki_claim *claim)
-{
-	const char *end = dlki_schedule_end(claim);
-
-	if (end && dlk_now() >= claim->hold_until)
-		return end;
-	return "the lease ran out before it could be renewed";
-}
-
 /* Declare claims lost when their lease has run out.  A renewal does not touch
  * the heap: after a renewal the claim is put back with the new end. */
 static void lose_expired(struct dlki_schedule *schedule)
@@ -35,7 +26,7 @@ static void lose_expired(struct dlki_schedule *schedule)
 			dlki_schedule_moved(claim,
 					    atomic_load(&claim->valid_until));
 		else
-			dlki_claim_lose(claim, why_it_ended(claim));
+			dlki_claim_expire(claim);
 	}
 }
 
