@@ -308,6 +308,25 @@ static void wait_for_clock(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_free(job);
 }
 
+/* Does a stored item count?  0: the op waits for the server's clock, or is to
+ * see that our run is there after the item's answer. */
+static int is_believed(struct memc_store *s, struct memc_job *job,
+		       struct dlki_op *op)
+{
+	if (job->part == MEMC_STATS_ONLY || !any_stored(job))
+		return 1;
+	if (s->now > s->run.trusted) {
+		wait_for_clock(s, job, op);
+		return 0;
+	}
+	if (dlki_memc_run_is_seen(&s->run, s->now))
+		return 1;
+	job->part = MEMC_STATS_ONLY;
+	job->asks = 1;
+	send_part(s, job, op);
+	return 0;
+}
+
 static void go_on(struct memc_store *s, struct memc_job *job,
 		  struct dlki_op *op)
 {
@@ -324,17 +343,8 @@ static void go_on(struct memc_store *s, struct memc_job *job,
 		dlki_memc_job_free(job);
 		return;
 	}
-	if (job->part != MEMC_STATS_ONLY && any_stored(job) &&
-	    s->now > s->run.trusted) {
-		wait_for_clock(s, job, op);
+	if (!is_believed(s, job, op))
 		return;
-	}
-	if (any_stored(job) && !dlki_memc_run_is_seen(&s->run, s->now)) {
-		job->part = MEMC_STATS_ONLY;
-		job->asks = 1;
-		send_part(s, job, op);
-		return;
-	}
 	if (asked && job->verb == DLKI_ATTEMPT)
 		asked->claim.unclear = job->unclear;
 	job->then(s, job, op);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/memcached/protocol/item.h"
 #include "tests/memcached/protocol/rig.h"
 
 #define OURS RIG_ITEM(RIG_OWNER, "1")
@@ -129,29 +130,31 @@ Test(memcached_faults, a_held_attempt_ends_with_its_release, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
-/* A request without time for the answer is not sent. */
-Test(memcached_faults, a_slow_server_is_waited_for_while_it_may_answer,
-     .fini = rig_end)
+/* A renewal with so much time left is answered after `way`.  The server's clock
+ * stands still. */
+static void renew_by_a_stopped_clock(dlk_time left, dlk_time way)
 {
 	rig_begin_up("", 1);
 	hold();
 	rig.world.clock += 60 * SECOND;
-	rig.ops[1].deadline = rig.world.clock + 45 * DLK_MS;
+	rig.ops[1].deadline = rig.world.clock + left;
 	rig_submit(1, DLKI_RENEW);
-	rig.world.clock += 15 * DLK_MS;
+	rig.world.clock += way;
 	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 9), NULL);
+}
+
+/* A request without time for the answer is not sent. */
+Test(memcached_faults, a_slow_server_is_waited_for_while_it_may_answer,
+     .fini = rig_end)
+{
+	renew_by_a_stopped_clock(45 * DLK_MS, 15 * DLK_MS);
 	expect_failed(1, "takes more than a second to answer");
 }
 
 Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
      .fini = rig_end)
 {
-	rig_begin_up("", 1);
-	hold();
-	rig.world.clock += 60 * SECOND;
-	rig.ops[1].deadline = rig.world.clock + 30 * DLK_MS;
-	rig_submit(1, DLKI_RENEW);
-	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 9), NULL);
+	renew_by_a_stopped_clock(30 * DLK_MS, 0);
 	cr_assert_eq(rig.ended[1], 0);
 	rig_turn_until(rig.world.clock + 20 * DLK_MS);
 	rig_turn();
@@ -160,6 +163,55 @@ Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
 	expect_failed(1, "the server was stopped for a while");
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
 	cr_assert(is_open());
+}
+
+/* The server, whose clock runs, answers what the client has sent over a way of
+ * this length. */
+static void answer_over(dlk_time way, dlk_time begun, unsigned int cas)
+{
+	const char *heard = rig_heard(RIG_MAIN);
+	dlk_time age = rig.world.clock + way / 2 - begun;
+	int looks = strstr(heard, "mg " RIG_KEY ".0 ") != NULL;
+	int stores = strstr(heard, RIG_KEY " 0 13 ") != NULL;
+
+	cr_assert_eq(strncmp(heard, "stats\r\n", 7), 0, "%s", heard);
+	rig.world.clock += way;
+	rig_say(RIG_MAIN, rig_stats(0, 100 + (unsigned int)(age / SECOND)));
+	for (int i = 0; looks && i < MEMC_READERS; i++)
+		rig_say(RIG_MAIN, rig_got(none, 0));
+	if (stores)
+		rig_say_all("STORED\r\n", rig_got(OURS, cas),
+			    looks ? NULL : rig_got(none, 0), NULL);
+}
+
+static void attempt_over(dlk_time way)
+{
+	dlk_time begun;
+
+	rig_begin_up("", 1);
+	begun = rig.world.clock;
+	rig.world.clock += 60 * SECOND;
+	rig.ops[0].deadline = rig.world.clock + 60 * SECOND;
+	rig_submit(0, DLKI_ATTEMPT);
+	for (unsigned int cas = 5; !rig.ended[0]; cas++) {
+		answer_over(way, begun, cas);
+		rig_turn_until(rig.world.clock + 20 * DLK_MS);
+		rig_turn();
+	}
+}
+
+Test(memcached_faults, a_server_over_two_seconds_away_grants_nothing,
+     .fini = rig_end)
+{
+	attempt_over(2200 * DLK_MS);
+	expect_failed(0, "takes more than a second to answer");
+}
+
+/* The run is confirmed once, however late that answer. */
+Test(memcached_faults, a_server_over_a_second_away_grants, .fini = rig_end)
+{
+	attempt_over(1600 * DLK_MS);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
 }
 
 Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
