@@ -2,65 +2,36 @@
 /* A server of a session: news, opening and closing. */
 #include "backends/memcached/memcached.h"
 
-#include <dlock/backend.h>
+#include "core/base/container.h"
 
 /* ---- News ---------------------------------------------------------------- */
 
 static void on_wake(void *arg, uint64_t id, dlk_time now)
 {
-	struct memc_server *s = arg;
+	const struct dlki_session *s = arg;
 
 	(void)now;
-	dlk_wake(&s->base, id);
+	dlk_wake(s->base, id);
 }
 
 static void on_wanted(void *arg, const char *owner, dlk_time now)
 {
-	struct memc_server *s = arg;
-	const struct memc_ticket *t = dlki_memc_watched(s, owner);
+	const struct dlki_session *s = arg;
+	const struct memc_ticket *t = dlki_memc_watched(
+		DLKI_CONTAINER_OF(s, struct memc_server, engine), owner);
 
 	(void)now;
 	if (t)
-		dlk_wanted(&s->base, t->base.id);
-}
-
-static void on_warn(void *arg, const char *text)
-{
-	struct memc_server *s = arg;
-
-	dlk_log(&s->base, 1, "%s", text);
-}
-
-static void on_moved(void *arg, const char *text, dlk_time now)
-{
-	struct memc_server *s = arg;
-
-	(void)now;
-	dlki_session_moved(&s->engine, text);
-}
-
-static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
-{
-	struct memc_server *s = arg;
-
-	dlki_session_up(&s->engine, terms, now);
-}
-
-static void on_down(void *arg, dlk_time now)
-{
-	struct memc_server *s = arg;
-
-	(void)now;
-	dlki_session_down(&s->engine);
+		dlk_wanted(s->base, t->base.id);
 }
 
 static const struct dlki_news news = {
 	.wake = on_wake,
 	.wanted = on_wanted,
-	.warn = on_warn,
-	.moved = on_moved,
-	.up = on_up,
-	.down = on_down,
+	.warn = dlki_session_warn,
+	.moved = dlki_session_moved,
+	.up = dlki_session_up,
+	.down = dlki_session_down,
 };
 
 /* ---- Open and close ------------------------------------------------------ */
@@ -89,7 +60,7 @@ int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
 	struct dlki_engine_options options = {
 		.protocol = &dlki_memc_protocol,
 		.news = &news,
-		.arg = s,
+		.arg = &s->engine,
 		.given = &s->given,
 	};
 	int rc = 0;

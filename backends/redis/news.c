@@ -3,11 +3,16 @@
 #include "backends/redis/waiters.h"
 #include "core/world/real.h"
 
+static struct redis_session *session_of(void *arg)
+{
+	return dlki_redis_session(((struct dlki_session *)arg)->base);
+}
+
 /* Wake the waiter, which takes the grant with the next attempt. */
 static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 		      uint64_t store_clock_us, int64_t lease_ms, dlk_time now)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 	struct redis_ticket *t = dlki_redis_waiter_find(s, attempt);
 
 	(void)now;
@@ -21,7 +26,7 @@ static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 
 static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 	const struct redis_ticket *t = dlki_redis_waiter_find(s, attempt);
 
 	(void)now;
@@ -31,7 +36,7 @@ static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 
 static void on_look_again(void *arg, dlk_time now)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 
 	(void)now;
 	s->unheard = 0;
@@ -41,7 +46,7 @@ static void on_look_again(void *arg, dlk_time now)
 /* Tell people once an outage, and a debugger each time. */
 static void on_unheard(void *arg, const char *why)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 
 	dlk_log(&s->base, s->unheard++ ? 3 : 1, "waiters poll more often: %s",
 		why);
@@ -50,7 +55,7 @@ static void on_unheard(void *arg, const char *why)
 
 static void on_wanted(void *arg, const char *owner, dlk_time now)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 	const struct redis_ticket *t = dlki_redis_watcher_find(s, owner);
 
 	(void)now;
@@ -58,16 +63,9 @@ static void on_wanted(void *arg, const char *owner, dlk_time now)
 		dlk_wanted(&s->base, t->base.id);
 }
 
-static void on_warn(void *arg, const char *text)
-{
-	struct redis_session *s = arg;
-
-	dlk_log(&s->base, 1, "%s", text);
-}
-
 static void on_late(void *arg, dlk_time since, dlk_time now)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 
 	dlk_answered(&s->base, since, now);
 }
@@ -75,26 +73,10 @@ static void on_late(void *arg, dlk_time since, dlk_time now)
 /* Void the former server's grants. */
 static void on_moved(void *arg, const char *text, dlk_time now)
 {
-	struct redis_session *s = arg;
+	struct redis_session *s = session_of(arg);
 
-	(void)now;
 	dlki_redis_waiters_void(s);
-	dlki_session_moved(&s->loop, text);
-}
-
-static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
-{
-	struct redis_session *s = arg;
-
-	dlki_session_up(&s->loop, terms, now);
-}
-
-static void on_down(void *arg, dlk_time now)
-{
-	struct redis_session *s = arg;
-
-	(void)now;
-	dlki_session_down(&s->loop);
+	dlki_session_moved(&s->loop, text, now);
 }
 
 const struct dlki_news dlki_redis_news = {
@@ -102,11 +84,11 @@ const struct dlki_news dlki_redis_news = {
 	.wake = on_wake,
 	.look_again = on_look_again,
 	.wanted = on_wanted,
-	.warn = on_warn,
+	.warn = dlki_session_warn,
 	.late = on_late,
 	.unheard = on_unheard,
-	.up = on_up,
-	.down = on_down,
+	.up = dlki_session_up,
+	.down = dlki_session_down,
 	.moved = on_moved,
 };
 

@@ -38,7 +38,7 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 	struct dlki_engine_options options = {
 		.protocol = &dlki_redis_protocol,
 		.news = &dlki_redis_news,
-		.arg = s,
+		.arg = &s->loop,
 	};
 	uint32_t db;
 	int rc = dlki_redis_uri_check(base->uri, &db, err);

@@ -157,9 +157,9 @@ void dlki_session_close(struct dlki_session *s)
 
 /* ---- News ---------------------------------------------------------------- */
 
-void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
-		     dlk_time now)
+void dlki_session_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
+	struct dlki_session *s = arg;
 	dlk_time way = dlki_engine_way(s->engine);
 
 	dlk_answered(s->base, now - way, now);
@@ -174,15 +174,28 @@ void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
 	dlki_waiter_done(s->engine, &s->greeting);
 }
 
-void dlki_session_down(struct dlki_session *s)
+void dlki_session_down(void *arg, dlk_time now)
 {
+	struct dlki_session *s = arg;
+
+	(void)now;
 	if (s->opening)
 		dlki_waiter_done(s->engine, &s->greeting);
 	dlki_opcalls_unreachable(s);
 }
 
-void dlki_session_moved(struct dlki_session *s, const char *text)
+void dlki_session_moved(void *arg, const char *text, dlk_time now)
 {
-	dlk_log(s->base, 1, "%s", text);
+	struct dlki_session *s = arg;
+
+	(void)now;
+	dlki_session_warn(s, text);
 	dlk_verify_all(s->base);
+}
+
+void dlki_session_warn(void *arg, const char *text)
+{
+	const struct dlki_session *s = arg;
+
+	dlk_log(s->base, 1, "%s", text);
 }

@@ -69,12 +69,12 @@ int dlki_session_open(struct dlki_session *s,
 /* Free all; a closed session stays closed. */
 void dlki_session_close(struct dlki_session *s);
 
-/* Take the news, the same way for every store; the arguments are
- * dlki_news's. */
-void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
-		     dlk_time now);
-void dlki_session_down(struct dlki_session *s);
-void dlki_session_moved(struct dlki_session *s, const char *text);
+/* Functions of dlki_news that are the same for every store; `arg` is the
+ * session. */
+void dlki_session_up(void *arg, const struct dlki_terms *terms, dlk_time now);
+void dlki_session_down(void *arg, dlk_time now);
+void dlki_session_moved(void *arg, const char *text, dlk_time now);
+void dlki_session_warn(void *arg, const char *text);
 
 /* The core never calls a backend in a forked child. */
 static inline void dlki_session_lock(const struct dlki_session *s)

@@ -37,12 +37,6 @@ static struct dlki_address closed_port(void)
 	return address;
 }
 
-static void on_down(void *arg, dlk_time now)
-{
-	(void)now;
-	dlki_session_down(arg);
-}
-
 /* 1: the server has refused the connection, and is left alone from now on. */
 static int is_put_off(struct dlki_session *s)
 {
@@ -61,7 +55,9 @@ static int is_put_off(struct dlki_session *s)
 
 static void start(struct dlki_session *s, const struct dlki_address *address)
 {
-	static const struct dlki_news news = { .down = on_down };
+	static const struct dlki_news news = {
+		.down = dlki_session_down,
+	};
 	struct dlki_engine_options options = {
 		.protocol = &lines_protocol,
 		.addresses = address,
