@@ -119,6 +119,11 @@ int dlki_has_output(const struct dlki_link *l);
 enum { DLKI_PEER = 168 };
 void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER]);
 
+/* Fail with a message that names the server: the format's only %s.  Returns the
+ * code. */
+int dlki_peer_fail(const struct dlki_link *l, struct dlk_error *err, int code,
+		   const char *fmt);
+
 /* The server tells an identity, in a greeting, before dlki_up(): see
  * core/net/endpoint.h. */
 void dlki_identity(struct dlki_link *l, const char *identity);

@@ -224,6 +224,15 @@ void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER])
 	dlki_endpoint_text(&l->engine->endpoint, &l->met.at, out);
 }
 
+int dlki_peer_fail(const struct dlki_link *l, struct dlk_error *err, int code,
+		   const char *fmt)
+{
+	char peer[DLKI_PEER];
+
+	dlki_peer(l, peer);
+	return dlk_fail(err, code, fmt, peer);
+}
+
 void dlki_identity(struct dlki_link *l, const char *identity)
 {
 	snprintf(l->met.identity, sizeof(l->met.identity), "%s", identity);

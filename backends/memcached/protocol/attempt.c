@@ -290,14 +290,12 @@ static void age_told(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
 	struct dlk_error err;
-	char peer[DLKI_PEER];
 
 	if (s->now >= s->run.grants_from) {
 		ask(s, job, op);
 		return;
 	}
-	dlki_peer(s->link, peer);
-	dlk_fail(&err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG, peer);
+	dlki_peer_fail(s->link, &err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG);
 	fail_unasked(op, &dlki_memc_asked(op)->claim, &err);
 	dlki_memc_job_free(job);
 }

@@ -68,10 +68,7 @@ void dlki_memc_store_greet(struct memc_store *s)
 static int refuse_login(struct memc_store *s, const char *fmt,
 			struct dlk_error *err)
 {
-	char peer[DLKI_PEER];
-
-	dlki_peer(s->link, peer);
-	dlk_fail(err, DLOCK_EDENIED, fmt, peer);
+	dlki_peer_fail(s->link, err, DLOCK_EDENIED, fmt);
 	return dlki_memc_store_refuse(s, err);
 }
 

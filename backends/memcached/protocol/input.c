@@ -10,6 +10,27 @@
 
 static const struct dlk_request nobodys;
 
+/* Forget the requests of a job whose op is over. */
+static void forget_request(struct memc_job *job, const struct dlki_op *op)
+{
+	if (op || job->verb == DLKI_GREET)
+		return;
+	for (size_t i = job->at; i < job->n; i++)
+		job->ops[i].request = &nobodys;
+}
+
+/* Return the job that awaits a line or data; NULL: no job does. */
+static struct memc_job *front_job(struct memc_store *s, struct dlki_op **op)
+{
+	struct dlki_front front;
+
+	if (!s->jobs || !dlki_front(s->link, &front))
+		return NULL;
+	*op = dlki_front_op(s->link, 0);
+	forget_request(s->jobs, *op);
+	return s->jobs;
+}
+
 /* End the op of the earliest request, to which the bytes are no answer.  For
  * other ops on the connection, a new connection is the cure. */
 static int end_front(struct dlki_op *op, struct dlk_error *err)
@@ -17,6 +38,19 @@ static int end_front(struct dlki_op *op, struct dlk_error *err)
 	dlki_senseless(op, err);
 	err->code = DLOCK_EUNREACHABLE;
 	return err->code;
+}
+
+/* Refuse bytes that cannot be read. */
+static int take_noise(struct memc_store *s, const char *fmt,
+		      struct dlk_error *err)
+{
+	struct dlki_op *op = NULL;
+	const struct memc_job *job = front_job(s, &op);
+
+	dlki_peer_fail(s->link, err, DLOCK_EPROTO, fmt);
+	if (job && job->verb == DLKI_GREET)
+		return dlki_memc_store_refuse(s, err);
+	return end_front(op, err);
 }
 
 static int take_unexpected(struct memc_store *s, const struct memc_job *job,
@@ -31,8 +65,8 @@ static int take_unexpected(struct memc_store *s, const struct memc_job *job,
 		return dlki_memc_store_refuse(s, err);
 	}
 	if (!op)
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s did not answer a request", peer);
+		return dlki_peer_fail(s->link, err, DLOCK_EUNREACHABLE,
+				      "%s did not answer a request");
 	dlki_memc_unexpected(peer, 0, line, err);
 	return end_front(op, err);
 }
@@ -40,13 +74,11 @@ static int take_unexpected(struct memc_store *s, const struct memc_job *job,
 /* Leave the connection, which a proxy keeps, and which leads to another run. */
 static int leave_run(struct memc_store *s, struct dlk_error *err)
 {
-	char peer[DLKI_PEER];
-
 	if (!s->told_proxied)
 		dlki_warn(&s->base, MEMC_IS_PROXIED);
 	s->told_proxied = 1;
-	dlki_peer(s->link, peer);
-	return dlk_fail(err, DLOCK_EUNREACHABLE, MEMC_RUN_IS_OVER, peer);
+	return dlki_peer_fail(s->link, err, DLOCK_EUNREACHABLE,
+			      MEMC_RUN_IS_OVER);
 }
 
 /* ---- A request's answer, in its order ------------------------------------ */
@@ -71,20 +103,14 @@ static int take_stats(struct memc_store *s, struct memc_job *job,
 		      struct dlk_error *err)
 {
 	struct dlki_front front = { 0 };
-	char peer[DLKI_PEER];
 
 	if (strcmp(line, "END") != 0)
 		return dlki_memc_stats_line(&job->stats, line) ?
 			       0 :
 			       take_unexpected(s, job, op, line, err);
 	job->got_stats = 1;
-	dlki_peer(s->link, peer);
-	if (!dlki_memc_stats_are_whole(&job->stats)) {
-		dlk_fail(err, DLOCK_EPROTO, MEMC_STATS_ARE_SHORT, peer);
-		return job->verb == DLKI_GREET ?
-			       dlki_memc_store_refuse(s, err) :
-			       end_front(op, err);
-	}
+	if (!dlki_memc_stats_are_whole(&job->stats))
+		return take_noise(s, MEMC_STATS_ARE_SHORT, err);
 	(void)dlki_front(s->link, &front);
 	if (dlki_memc_run_told(&s->run, age_of(s, &job->stats), &job->stats,
 			       front.since, s->now) != 0)
@@ -199,8 +225,6 @@ static int step(struct memc_store *s, struct memc_job *job, struct dlki_op *op,
 		struct memc_op *one, enum memc_next next, const char *line,
 		struct dlk_error *err)
 {
-	char peer[DLKI_PEER];
-
 	switch (next) {
 	case MEMC_READ:
 		take_op(s, job, op, one);
@@ -217,9 +241,9 @@ static int step(struct memc_store *s, struct memc_job *job, struct dlki_op *op,
 	}
 	if (one->verb != MEMC_DROP_META || strcmp(line, "ERROR") != 0)
 		return take_unexpected(s, job, op, line, err);
-	dlki_peer(s->link, peer);
 	if (job->error.code == 0)
-		dlk_fail(&job->error, DLOCK_EEXHAUSTED, MEMC_IS_FULL, peer);
+		dlki_peer_fail(s->link, &job->error, DLOCK_EEXHAUSTED,
+			       MEMC_IS_FULL);
 	take_op(s, job, op, one);
 	return 0;
 }
@@ -228,15 +252,6 @@ static int is_answered(struct memc_job *job, const struct dlki_op *op)
 {
 	return (!job->asks || job->got_stats) && !awaited(job, op) &&
 	       job->tail == MEMC_NO_TAIL;
-}
-
-/* Forget the requests of a job whose op is over. */
-static void forget_request(struct memc_job *job, const struct dlki_op *op)
-{
-	if (op || job->verb == DLKI_GREET)
-		return;
-	for (size_t i = job->at; i < job->n; i++)
-		job->ops[i].request = &nobodys;
 }
 
 static int finish(struct memc_store *s, struct memc_job *job,
@@ -248,18 +263,6 @@ static int finish(struct memc_store *s, struct memc_job *job,
 		return dlki_memc_store_greeted(s, job, err);
 	dlki_memc_job_answered(s, op);
 	return 0;
-}
-
-/* Return the job that awaits a line or data; NULL: no job does. */
-static struct memc_job *front_job(struct memc_store *s, struct dlki_op **op)
-{
-	struct dlki_front front;
-
-	if (!s->jobs || !dlki_front(s->link, &front))
-		return NULL;
-	*op = dlki_front_op(s->link, 0);
-	forget_request(s->jobs, *op);
-	return s->jobs;
 }
 
 static int take_line(struct memc_store *s, const char *line,
@@ -295,17 +298,12 @@ static int take_data(struct memc_store *s, const char *rest,
 	struct dlki_op *op;
 	struct memc_job *job = front_job(s, &op);
 	struct memc_op *one;
-	char peer[DLKI_PEER];
 	int rc;
 
 	assert(job); /* it has taken the line ahead of the data */
 	s->in_data = 0;
-	if (rest[0] != '\0') {
-		dlki_peer(s->link, peer);
-		dlk_fail(err, DLOCK_EPROTO, "%s: an item that is too long",
-			 peer);
-		return end_front(op, err);
-	}
+	if (rest[0] != '\0')
+		return take_noise(s, "%s: an item that is too long", err);
 	one = awaited(job, op);
 	rc = step(s, job, op, one,
 		  dlki_memc_reading_data(&s->reading, &s->run, one), "", err);
@@ -354,19 +352,6 @@ static size_t gather_line(struct memc_store *s, const char *bytes, size_t n,
 	return len + 1;
 }
 
-static int take_noise(struct memc_store *s, struct dlk_error *err)
-{
-	struct dlki_op *op = NULL;
-	const struct memc_job *job = front_job(s, &op);
-	char peer[DLKI_PEER];
-
-	dlki_peer(s->link, peer);
-	dlk_fail(err, DLOCK_EPROTO, "%s: a line without an end", peer);
-	if (job && job->verb == DLKI_GREET)
-		return dlki_memc_store_refuse(s, err);
-	return end_front(op, err);
-}
-
 int dlki_memc_store_input(struct memc_store *s, const char *bytes, size_t n,
 			  struct dlk_error *err)
 {
@@ -380,7 +365,8 @@ int dlki_memc_store_input(struct memc_store *s, const char *bytes, size_t n,
 		} else {
 			used = gather_line(s, bytes, n, &whole);
 			if (whole < 0)
-				rc = take_noise(s, err);
+				rc = take_noise(s, "%s: a line without an end",
+						err);
 			else if (whole)
 				rc = s->in_data ? take_data(s, s->line, err) :
 						  take_line(s, s->line, err);

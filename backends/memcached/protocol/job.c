@@ -112,10 +112,8 @@ void dlki_memc_end_unreachable(struct memc_store *s, struct memc_job *job,
 			       struct dlki_op *op, const char *fmt)
 {
 	struct dlk_error err;
-	char peer[DLKI_PEER];
 
-	dlki_peer(s->link, peer);
-	dlk_fail(&err, DLOCK_EUNREACHABLE, fmt, peer);
+	dlki_peer_fail(s->link, &err, DLOCK_EUNREACHABLE, fmt);
 	dlki_memc_end_failed(job, op, &err);
 }
 

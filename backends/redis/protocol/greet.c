@@ -241,9 +241,8 @@ static int take_misfit(struct redis_store *s, struct redis_line *line,
 	if (reply->type == RD_ERROR)
 		dlki_redis_fault(reply->text, reply->len, peer, &keep, err);
 	else if (err->code == 0)
-		dlk_fail(err, DLOCK_EPROTO,
-			 "%s sent an answer that dlock does not understand",
-			 peer);
+		dlki_peer_fail(line->link, err, DLOCK_EPROTO,
+			       RD_IS_NOT_UNDERSTOOD);
 	return refuse(s, line, err);
 }
 

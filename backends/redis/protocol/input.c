@@ -58,17 +58,13 @@ static int end_front(const struct redis_store *s, struct dlk_error *err)
 /* Miss an answer: this answer is to another request. */
 static int miss_answer(const struct redis_store *s, struct dlk_error *err)
 {
-	char peer[DLKI_PEER];
-
-	dlki_peer(s->main.link, peer);
-	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s did not answer a request",
-			peer);
+	return dlki_peer_fail(s->main.link, err, DLOCK_EUNREACHABLE,
+			      "%s did not answer a request");
 }
 
 static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 			  const struct redis_answer *a)
 {
-	char peer[DLKI_PEER];
 	enum redis_taken taken;
 
 	if (a->reply->type == RD_ERROR && front->verb != DLKI_LIST)
@@ -88,10 +84,8 @@ static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 	default:
 		if (!a->op)
 			return miss_answer(s, a->err);
-		dlki_peer(s->main.link, peer);
-		dlk_fail(a->err, DLOCK_EPROTO,
-			 "%s sent an answer that dlock does not understand",
-			 peer);
+		dlki_peer_fail(s->main.link, a->err, DLOCK_EPROTO,
+			       RD_IS_NOT_UNDERSTOOD);
 		return end_front(s, a->err);
 	}
 }

@@ -80,6 +80,8 @@ int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op);
 
 /* ---- The verbs: a file for each ------------------------------------------ */
 
+#define RD_IS_NOT_UNDERSTOOD "%s sent an answer that dlock does not understand"
+
 /* An answer to an op, or a part of the answer. */
 struct redis_answer {
 	struct dlki_op *op; /* NULL: the op is over */
