@@ -79,9 +79,8 @@ int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
 			   struct dlk_error *err);
 void dlki_memc_server_close(struct memc_server *s);
 
-int dlki_memc_open(struct dlk_session *base, dlk_time deadline,
-		   struct dlk_error *err);
-void dlki_memc_close(struct dlk_session *base, dlk_time deadline);
+DLKI_VERB(open) dlki_memc_open;
+DLKI_VERB(close) dlki_memc_close;
 
 /* ---- Ops: ticket.c ------------------------------------------------------- */
 
@@ -103,32 +102,15 @@ int dlki_memc_ask(struct dlk_session *base, struct dlki_opcall_op *op,
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
-				    struct dlk_error *err);
-void dlki_memc_renew(struct dlk_session *base, struct dlk_ticket *const t[],
-		      enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
-		      struct dlk_error *err);
-int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
-		       struct dlk_error *err);
-void dlki_memc_release_all(struct dlk_session *base,
-			    struct dlk_ticket *const t[], size_t n,
-			    dlk_time deadline);
-int dlki_memc_inspect(struct dlk_session *base,
-		       const struct dlk_request *request,
-		       void (*each)(const struct dlock_participant *p,
-				    void *arg),
-		       void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_memc_resize(struct dlk_session *base,
-		      const struct dlk_request *request, dlk_time deadline,
-		      struct dlk_error *err);
-int dlki_memc_break(struct dlk_session *base,
-		     const struct dlk_request *request, dlk_time deadline,
-		     struct dlk_error *err);
-int dlki_memc_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
-			    struct dlk_error *err);
-int dlki_memc_revoke(struct dlk_session *base,
-		      const struct dlk_request *request, dlk_time deadline,
-		      struct dlk_error *err);
+DLKI_VERB(attempt) dlki_memc_attempt;
+DLKI_VERB(renew) dlki_memc_renew;
+DLKI_VERB(release) dlki_memc_release;
+DLKI_VERB(release_all) dlki_memc_release_all;
+DLKI_VERB(inspect) dlki_memc_inspect;
+DLKI_VERB(resize) dlki_memc_resize;
+DLKI_VERB(break_) dlki_memc_break;
+DLKI_VERB(watch_wanted) dlki_memc_watch_wanted;
+DLKI_VERB(revoke) dlki_memc_revoke;
 
 /* ---- Watched claims: wanted.c -------------------------------------------- */
 

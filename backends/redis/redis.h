@@ -107,41 +107,19 @@ struct redis_op *dlki_redis_call(struct dlki_opcall *call,
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
-				    struct dlk_error *err);
-void dlki_redis_prepare_all(struct dlk_session *base,
-			    const struct dlk_coming coming[], size_t n);
-void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
-		      enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
-		      struct dlk_error *err);
-int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
-		       struct dlk_error *err);
-int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
-			     struct dlk_error *err);
-void dlki_redis_release_all(struct dlk_session *base,
-			    struct dlk_ticket *const t[], size_t n,
-			    dlk_time deadline);
-int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
-			 struct dlk_error *err);
-int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
-			    struct dlk_error *err);
-int dlki_redis_revoke(struct dlk_session *base,
-		      const struct dlk_request *request, dlk_time deadline,
-		      struct dlk_error *err);
-int dlki_redis_resize(struct dlk_session *s, const struct dlk_request *request,
-		      dlk_time deadline, struct dlk_error *err);
-int dlki_redis_break(struct dlk_session *base,
-		     const struct dlk_request *request, dlk_time deadline,
-		     struct dlk_error *err);
-int dlki_redis_inspect(struct dlk_session *base,
-		       const struct dlk_request *request,
-		       void (*each)(const struct dlock_participant *p,
-				    void *arg),
-		       void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_redis_list(struct dlk_session *base,
-		    void (*each)(const struct dlock_lock_info *info,
-				 void *arg),
-		    void *arg, dlk_time deadline, struct dlk_error *err);
+DLKI_VERB(attempt) dlki_redis_attempt;
+DLKI_VERB(prepare) dlki_redis_prepare_all;
+DLKI_VERB(renew) dlki_redis_renew;
+DLKI_VERB(release) dlki_redis_release;
+DLKI_VERB(release_begin) dlki_redis_release_begin;
+DLKI_VERB(release_all) dlki_redis_release_all;
+DLKI_VERB(downgrade) dlki_redis_downgrade;
+DLKI_VERB(watch_wanted) dlki_redis_watch_wanted;
+DLKI_VERB(revoke) dlki_redis_revoke;
+DLKI_VERB(resize) dlki_redis_resize;
+DLKI_VERB(break_) dlki_redis_break;
+DLKI_VERB(inspect) dlki_redis_inspect;
+DLKI_VERB(list) dlki_redis_list;
 
 /* ---- News: news.c -------------------------------------------------------- */
 
@@ -151,7 +129,6 @@ extern const struct dlki_news dlki_redis_news;
 void dlki_redis_listen(struct redis_session *s);
 void dlki_redis_listen_no_more(struct redis_session *s);
 
-/* Pump the news; see the backend interface. */
-void dlki_redis_pump(struct dlk_session *base);
+DLKI_VERB(pump) dlki_redis_pump;
 
 #endif
