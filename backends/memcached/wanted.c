@@ -4,12 +4,6 @@
 
 #include "backends/memcached/memcached.h"
 
-static void watch(struct memc_ticket *t)
-{
-	if (!t->in_watched.le_prev)
-		LIST_INSERT_HEAD(&t->server->watched, t, in_watched);
-}
-
 void dlki_memc_unwatch(struct memc_ticket *t)
 {
 	if (t->in_watched.le_prev)
@@ -36,7 +30,8 @@ int dlki_memc_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	int rc;
 
 	dlki_memc_call(&call, t, DLKI_WATCH, deadline);
-	watch(t);
+	if (!t->in_watched.le_prev)
+		LIST_INSERT_HEAD(&t->server->watched, t, in_watched);
 	base->token_last = base->token;
 	rc = op->base.outcome == DLKI_ANSWERED ?
 		     op->base.wanted :

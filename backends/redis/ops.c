@@ -72,11 +72,6 @@ static struct redis_op **place_of(struct redis_ticket *t, enum dlki_verb verb)
 	return verb == DLKI_RELEASE ? &t->rel : &t->ask;
 }
 
-static int is_in_use(const struct redis_op *op)
-{
-	return op->call.begun || op->call.base.state != DLKI_OP_IDLE;
-}
-
 /* Prepare an idle op. */
 static void prepare(struct redis_op *op, struct redis_ticket *t,
 		    enum dlki_verb verb, dlk_time deadline)
@@ -107,7 +102,7 @@ struct redis_op *dlki_redis_prepare(struct redis_ticket *t, enum dlki_verb verb,
 	struct redis_session *s = dlki_redis_session(t->base.session);
 	struct redis_op *op = *place_of(t, verb);
 
-	if (op && is_in_use(op))
+	if (op && (op->call.begun || op->call.base.state != DLKI_OP_IDLE))
 		return op;
 	if (!op) {
 		op = dlki_blocks_get(&s->ops, sizeof(*op));

@@ -94,11 +94,6 @@ static void add_release(struct dlki_opcall *call, struct redis_ticket *t,
 	dlki_opcall_add(call, &op->call);
 }
 
-static int is_released(const struct redis_ticket *t)
-{
-	return t->rel && t->rel->call.base.outcome == DLKI_ANSWERED;
-}
-
 /* Release the tickets not released yet: 0, or the code of a failure. */
 static int release_each(struct dlki_session *s, struct dlk_ticket *const t[],
 			size_t n, dlk_time deadline)
@@ -112,7 +107,8 @@ static int release_each(struct dlki_session *s, struct dlk_ticket *const t[],
 		struct redis_ticket *one = (struct redis_ticket *)t[i];
 
 		forget(one);
-		if (one->asked && !is_released(one))
+		if (one->asked &&
+		    (!one->rel || one->rel->call.base.outcome != DLKI_ANSWERED))
 			add_release(&call, one, deadline);
 	}
 	dlki_opcall_await(&call);

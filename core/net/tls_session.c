@@ -121,20 +121,15 @@ static int go_on(struct dlki_tls_session *s, struct dlk_error *err)
 	return after(s, rc, err);
 }
 
-/* Is this the first byte of a handshake, or of an alert? */
-static int is_tls(unsigned char first)
-{
-	return first == SSL3_RT_HANDSHAKE || first == SSL3_RT_ALERT;
-}
-
 static int session_feed(struct dlki_tls *t, const void *bytes, size_t n,
 			struct dlk_error *err)
 {
 	struct dlki_tls_session *s = session_of(t);
+	const unsigned char *first = bytes;
 
 	if (s->why.code == 0 && n > 0 && !s->heard) {
 		s->heard = 1;
-		if (!is_tls(*(const unsigned char *)bytes))
+		if (*first != SSL3_RT_HANDSHAKE && *first != SSL3_RT_ALERT)
 			dlk_fail(&s->why, DLOCK_EPROTO,
 				 "the server answers without TLS; is this its "
 				 "port for TLS?");

@@ -41,12 +41,6 @@ static void copy_item(struct memc_store *s, struct memc_job *job,
 	};
 }
 
-/* Is the owner of the first item at the gate of a lock? */
-static int has_gate(const struct memc_job *job, const struct dlki_op *op)
-{
-	return op->request->kind == DLK_LOCK && job->found[0].slot == MEMC_GATE;
-}
-
 static int is_late(const struct memc_job *job, size_t at)
 {
 	const struct memc_item *gate = &job->found[0].item;
@@ -59,7 +53,7 @@ static int waits(const struct memc_job *job, const struct dlki_op *op,
 {
 	size_t i = 1;
 
-	if (!has_gate(job, op))
+	if (op->request->kind != DLK_LOCK || job->found[0].slot != MEMC_GATE)
 		return job->found[at].slot == MEMC_GATE;
 	if (at > 0)
 		return is_late(job, at);

@@ -125,14 +125,6 @@ size_t dlki_memc_mark_print(char out[MEMC_TEXT_SIZE],
 	return (size_t)(to - out);
 }
 
-static void copy_label(char out[MEMC_LABEL + 1], const char *label)
-{
-	size_t n = dlk_utf8_clip(label, MEMC_LABEL);
-
-	memcpy(out, label, n);
-	out[n] = '\0';
-}
-
 static const char *parse_number(const char *text, char before, uint64_t *out)
 {
 	return dlki_digits_read(*text == before ? text + 1 : text, out);
@@ -143,6 +135,7 @@ static const char *parse_number(const char *text, char before, uint64_t *out)
 void dlki_memc_item_parse(struct memc_item *item, const char *text)
 {
 	uint64_t add = 0, limit, slots = 0;
+	size_t n;
 
 	item->owner[0] = item->label[0] = '\0';
 	item->token = item->add = item->limit = 0;
@@ -163,7 +156,9 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	item->limit = (uint32_t)limit;
 	if (*text != ' ')
 		return;
-	copy_label(item->label, text + 1);
+	n = dlk_utf8_clip(text + 1, MEMC_LABEL);
+	memcpy(item->label, text + 1, n);
+	item->label[n] = '\0';
 	text = parse_number(text, ' ', &item->until_s);
 	if (*text == ' ')
 		(void)parse_number(text, ' ', &slots);

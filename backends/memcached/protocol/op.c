@@ -42,17 +42,10 @@ static void put_bytes(struct memc_out *out, const char *bytes, size_t len)
 	out->len += len;
 }
 
-static void put_number(struct memc_out *out, uint64_t n)
-{
-	char digits[DLKI_DIGITS];
-	size_t len = dlki_digits(digits, n);
-
-	put_bytes(out, digits, len);
-}
-
 /* Print by hand: vsnprintf() took longer than the rest of a request's work. */
 void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 {
+	char digits[DLKI_DIGITS];
 	const char *text;
 	va_list ap;
 
@@ -69,7 +62,8 @@ void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 			put_bytes(out, text, strlen(text));
 			fmt++;
 		} else {
-			put_number(out, va_arg(ap, uint64_t));
+			put_bytes(out, digits,
+				  dlki_digits(digits, va_arg(ap, uint64_t)));
 			fmt += strlen(PRIu64);
 		}
 	}

@@ -43,16 +43,6 @@ static void item_dropped(struct memc_store *s, struct memc_job *job,
 		end_release(s, job, op);
 }
 
-static void drop_item(struct memc_store *s, struct memc_job *job,
-		      struct dlki_op *op)
-{
-	const struct memc_claim *claim = &dlki_memc_asked(op)->claim;
-
-	job->ops[job->n++] = dlki_memc_op(MEMC_DROP, op->request, claim->slot);
-	job->ops[0].cas = claim->cas;
-	dlki_memc_job_send(s, job, op, item_dropped);
-}
-
 void dlki_memc_store_release(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_asked *asked = dlki_memc_asked(op);
@@ -68,12 +58,17 @@ void dlki_memc_store_release(struct memc_store *s, struct dlki_op *op)
 	job = dlki_memc_job_new(s, op);
 	if (!job)
 		return;
-	if (claim->unclear || claim->owned == MEMC_NOTHING)
+	if (claim->unclear || claim->owned == MEMC_NOTHING) {
 		sweep(s, job, op);
-	else if (claim->born_s != s->run.born_s)
+	} else if (claim->born_s != s->run.born_s) {
 		dlki_memc_job_confirm(s, job, op, end_release);
-	else if (claim->epoch != s->run.epoch || dlki_memc_several(op->request))
+	} else if (claim->epoch != s->run.epoch ||
+		   dlki_memc_several(op->request)) {
 		sweep(s, job, op);
-	else
-		drop_item(s, job, op);
+	} else {
+		job->ops[job->n++] = dlki_memc_op(MEMC_DROP, op->request,
+						  claim->slot);
+		job->ops[0].cas = claim->cas;
+		dlki_memc_job_send(s, job, op, item_dropped);
+	}
 }

@@ -22,11 +22,6 @@ static int is_reader(const struct dlki_op *op)
 	return op->request->kind == DLK_LOCK && has_mark(op);
 }
 
-static int is_permit(const struct dlki_op *op)
-{
-	return op->request->kind == DLK_SEMAPHORE;
-}
-
 /* ---- The wish ------------------------------------------------------------ */
 
 static void hear_wish(struct memc_store *s, struct memc_job *job,
@@ -152,7 +147,7 @@ static void store_item(struct memc_store *s, struct memc_job *job,
 	own.cas = claim->cas;
 	own.token = claim->token;
 	own.has_lock = 1;
-	if (is_permit(op))
+	if (op->request->kind == DLK_SEMAPHORE)
 		own.limit = claim->limit;
 	dlki_memc_job_clear(job);
 	job->ops[job->n++] = own;
@@ -165,13 +160,6 @@ static void store_item(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, then);
 }
 
-static void store_several(struct memc_store *s, struct memc_job *job,
-			  struct dlki_op *op)
-{
-	job->over = renew_mark;
-	dlki_memc_renew_several(s, job, op);
-}
-
 void dlki_memc_store_renew(struct memc_store *s, struct dlki_op *op)
 {
 	const struct memc_claim *claim = &dlki_memc_asked(op)->claim;
@@ -179,11 +167,12 @@ void dlki_memc_store_renew(struct memc_store *s, struct dlki_op *op)
 
 	if (!job)
 		return;
+	job->over = renew_mark;
 	/* The claim is on a run of the server that is over. */
 	if (claim->owned == MEMC_NOTHING || claim->born_s != s->run.born_s)
 		dlki_memc_job_confirm(s, job, op, dlki_memc_end_gone);
 	else if (dlki_memc_several(op->request))
-		store_several(s, job, op);
+		dlki_memc_renew_several(s, job, op);
 	else
 		store_item(s, job, op, stored);
 }

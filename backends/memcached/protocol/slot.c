@@ -10,8 +10,6 @@
 #include "backends/memcached/protocol/store.h"
 #include "core/base/error.h"
 
-static void survey_again(struct memc_store *s, struct memc_job *job,
-			 struct dlki_op *op);
 static void try_next(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op);
 
@@ -35,7 +33,7 @@ static void begin_again(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op)
 {
 	if (++job->rounds < MEMC_ROUNDS)
-		survey_again(s, job, op);
+		dlki_memc_enter_slot(s, job, op);
 	else
 		dlki_memc_end_busy(s, job, op);
 }
@@ -243,17 +241,11 @@ static void surveyed(struct memc_store *s, struct memc_job *job,
 		go_on(s, job, op);
 }
 
-static void survey_again(struct memc_store *s, struct memc_job *job,
-			 struct dlki_op *op)
+void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
+			  struct dlki_op *op)
 {
 	job->over = end_round;
 	job->again = begin_again;
 	job->counted = go_on;
 	dlki_memc_see(s, job, op, surveyed);
-}
-
-void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
-			  struct dlki_op *op)
-{
-	survey_again(s, job, op);
 }

@@ -40,6 +40,13 @@ void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 	dlki_redis_commands_free(&out);
 }
 
+void dlki_redis_store_probe(struct dlki_link *l)
+{
+	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
+
+	dlki_send(l, DLKI_PING, NULL, 1, ping, sizeof(ping) - 1);
+}
+
 int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op)
 {
 	struct dlk_error err;

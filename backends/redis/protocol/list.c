@@ -28,13 +28,6 @@ static struct redis_listing *pop_listing(struct redis_store *s)
 	return l;
 }
 
-static void push_listing(struct redis_store *s, struct redis_listing *l)
-{
-	l->next = NULL;
-	*s->listings_end = l;
-	s->listings_end = &l->next;
-}
-
 static void free_listing(struct redis_listing *l)
 {
 	dlki_redis_found_free(&l->found);
@@ -63,7 +56,9 @@ static void ask_more(struct redis_store *s, struct dlki_op *op,
 		dlki_redis_store_no_memory(op);
 		free_listing(l);
 	} else {
-		push_listing(s, l);
+		l->next = NULL;
+		*s->listings_end = l;
+		s->listings_end = &l->next;
 		s->probed = 0;
 		dlki_send(s->main.link, DLKI_LIST, &op, 1, out.bytes, out.len);
 	}

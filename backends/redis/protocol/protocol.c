@@ -164,12 +164,11 @@ static void redis_lost(struct dlki_store *base, struct dlki_link *l,
 static void redis_late(struct dlki_store *base, struct dlki_link *l,
 		       dlk_time now)
 {
-	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
 	struct redis_store *s = (struct redis_store *)base;
 
 	(void)now;
 	if (!s->probed)
-		dlki_send(l, DLKI_PING, NULL, 1, ping, sizeof(ping) - 1);
+		dlki_redis_store_probe(l);
 	s->probed = 1;
 }
 

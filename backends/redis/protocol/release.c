@@ -12,7 +12,6 @@ static int wants_ping(const struct redis_store *s, const struct dlki_op *op)
 
 void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op)
 {
-	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
 	struct redis_release args;
 	struct redis_script_call call = {
 		.script = s->plain ? RD_RELEASE_PLAIN : RD_RELEASE,
@@ -23,7 +22,6 @@ void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op)
 				op->token_used);
 	call.n_args = args.n_args;
 	if (wants_ping(s, op) && s->knows[call.script])
-		dlki_send(s->main.link, DLKI_PING, NULL, 1, ping,
-			  sizeof(ping) - 1);
+		dlki_redis_store_probe(s->main.link);
 	dlki_redis_store_call(s, op, &call);
 }

@@ -74,6 +74,9 @@ struct redis_script_call {
 void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 			   const struct redis_script_call *call);
 
+/* Send a PING, for the sake of an answer. */
+void dlki_redis_store_probe(struct dlki_link *l);
+
 /* May the op ask?  With key=plain 0: the op has failed, because the plain key
  * could be a key of dlock. */
 int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op);
