@@ -5,7 +5,7 @@
 -- needs: common: my_token extend extend_all next_token store_token
 -- needs: common: grant_shared grant_next set_expiries dequeue
 -- needs: common: find_set_limit limit_record set_limit more_permits n_more
--- needs: common: is_free_of_readers
+-- needs: common: is_free_of_readers settle
 -- needs: common: watcher tell_watcher
 --
 -- An attempt: a request's first or another.
@@ -93,9 +93,7 @@ if permits > 0 and (n_shared > 0 or has_queue) then
 	permits = set_limit or permits
 	if wanted > permits then
 		dequeue(me)
-		grant_next()
-		store_token()
-		set_expiries()
+		settle()
 		return 'L ' .. permits
 	end
 end
@@ -105,8 +103,7 @@ free = not holder and not foreign and (mode == 'x'
 		or n_shared + n_more + wanted <= permits))
 if free and (not has_queue or is_upgrade or order == 'a' and not is_led()) then
 	if in_queue then
-		call('ZREM', queue_key, me)
-		call('HDEL', info_key, me)
+		dequeue(me)
 	end
 	if mode == 'x' then
 		local queued = n_shared > 0 and '4 '

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: get: lock_key lock_value
 -- needs: common: call sub NO_TOKEN holders_key info_key foreign holder
--- needs: common: remove_shared tell_watcher end_holder grant_next store_token
--- needs: common: set_expiries
+-- needs: common: remove_shared tell_watcher end_holder settle
 --
 -- Take the lock from the holders, and grant it to the next.  The client first
 -- asks for the largest token of the holders, and then breaks up to that token:
@@ -43,9 +42,5 @@ if holder and sub(lock_value, 36, 51) <= last then
 	tell_watcher()
 	end_holder()
 end
-grant_next()
-if not holder then
-	store_token()
-end
-set_expiries()
+settle()
 return 1

@@ -386,3 +386,10 @@ local function grant_next(me, ttl)
 		end
 	end
 end
+
+-- Grant the lock to the next waiters, and write what the keys are to say.
+local function settle()
+	grant_next()
+	store_token()
+	set_expiries()
+end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: get: lock_value
 -- needs: common: call sub holders_key info_key holder n_shared
--- needs: common: end_holder grant_shared grant_next store_token set_expiries
+-- needs: common: end_holder grant_shared settle
 --
 -- Turn an exclusive claim into a shared one.
 --
@@ -19,7 +19,5 @@ end_holder(ARGV[4] or token)
 -- A full server takes a ZREM, and after a write takes the rest, too.
 call('ZREM', holders_key, me)
 grant_shared(me, ARGV[3], tonumber(ARGV[2]), 0, token)
-grant_next()
-store_token()
-set_expiries()
+settle()
 return 1

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: release_fast: lock_value
--- needs: common: call sub queue_key holders_key info_key holder n_shared
--- needs: common: remove_shared
--- needs: common: end_holder grant_next store_token set_expiries
+-- needs: common: call sub holders_key info_key holder n_shared
+-- needs: common: remove_shared dequeue end_holder settle
 --
 -- Release a claim in whatever state it is, and grant the lock to the next.
 -- Continues release_fast.lua and release_next.lua.
@@ -23,12 +22,8 @@ elseif (not holder or n_shared > 0) and call('ZREM', holders_key, me) == 1 then
 	local known = sub(call('HGET', info_key, me) or '', 3, 18)
 	had = (token == '' or known == token) and 1 or 0
 	remove_shared(me)
-elseif call('ZREM', queue_key, me) == 1 then
-	call('HDEL', info_key, me)
+else
+	dequeue(me)
 end
-grant_next()
-if not holder then
-	store_token()
-end
-set_expiries()
+settle()
 return had

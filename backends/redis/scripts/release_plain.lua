@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: get: lock_value
--- needs: common: call sub queue_key info_key holder end_holder grant_next
--- needs: common: store_token set_expiries
+-- needs: common: call sub holder end_holder dequeue settle
 --
 -- Release the lock and the plain key, each if the claim still has it, and wake
 -- the next waiter.  After the DEL, a full server takes the rest, too.
@@ -21,13 +20,7 @@ if holder == me then
 	end_holder(known)
 else
 	had = 0
-	if call('ZREM', queue_key, me) == 1 then
-		call('HDEL', info_key, me)
-	end
+	dequeue(me)
 end
-grant_next()
-if not holder then
-	store_token()
-end
-set_expiries()
+settle()
 return had

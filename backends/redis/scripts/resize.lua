@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- needs: common: call queue_key info_key n_shared set_limit grant_next
--- needs: common: store_token set_expiries
+-- needs: common: call queue_key info_key n_shared set_limit settle
 --
 -- Set the limit of a semaphore in use, and grant permits to the next waiters.
 -- Holders beyond the limit keep their permits.
@@ -12,7 +11,5 @@ if not label or n_shared == 0 and call('EXISTS', queue_key) == 0 then
 end
 set_limit = tonumber(ARGV[1])
 call('HSET', info_key, '.', ARGV[1] .. '=' .. label)
-grant_next()
-store_token()
-set_expiries()
+settle()
 return 1
