@@ -84,7 +84,7 @@ void dlki_cancel(struct dlki_op *op)
 	if (op->state != DLKI_OP_FLIGHT)
 		return;
 	dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
-	if (e->protocol->late)
+	if (e->protocol->late && !l->probed)
 		e->protocol->late(e->store, l, e->now);
 }
 

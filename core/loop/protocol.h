@@ -82,10 +82,10 @@ struct dlki_protocol {
 	 * after the ops. */
 	void (*lost)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
 
-	/* An op ended without an answer, by the deadline or by the claim: may
-	 * send a request that shows that the answer is missing, if the answer
-	 * never comes.  Leaves `due` alone.  NULL: the store's answers name the
-	 * request. */
+	/* An op ended without an answer, by the deadline or by the claim, and
+	 * the last request is no PING: may send a PING, which shows that the
+	 * answer is missing, if the answer never comes.  Leaves `due` alone.
+	 * NULL: the store's answers name the request. */
 	void (*late)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
 
 	/* `due` has come.  NULL: `due` is never set. */

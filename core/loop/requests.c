@@ -17,6 +17,7 @@ void dlki_send(struct dlki_link *l, enum dlki_verb verb,
 		dlki_link_cut(l, DLOCK_ENOMEM, "out of memory");
 		return;
 	}
+	l->probed = verb == DLKI_PING;
 	for (size_t i = 0; ops && i < n; i++)
 		dlki_ops_sent(ops[i], l, (uint64_t)serial + i);
 	/* The alarm derives the due time from the flight: links.c. */

@@ -74,6 +74,7 @@ struct dlki_link {
 	dlk_time way;            /* ... and took so long: a round trip */
 	dlk_time heard;          /* when bytes came last */
 	int hung_up;             /* the server has closed the connection */
+	int probed;              /* the last request is a PING */
 	dlk_time doubted;        /* the write of a request without an answer by
 				  * the deadline; 0: none */
 	dlk_time blocked_at;

@@ -55,7 +55,7 @@ void dlki_memc_store_greet(struct memc_store *s)
 		.digest = given ? given->digest : NULL,
 	};
 	s->line_len = s->data_left = 0;
-	s->in_data = s->probed = 0;
+	s->in_data = 0;
 	dlki_memc_reading_begin(&s->reading);
 	choose_witness(s);
 	job->login = MEMC_NO_LOGIN;

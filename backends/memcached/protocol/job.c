@@ -212,8 +212,6 @@ static void send_part(struct memc_store *s, struct memc_job *job,
 		  s->out.len);
 	if (job->login != MEMC_NO_LOGIN) /* the bytes hold the password */
 		explicit_bzero(s->out.bytes, s->out.len);
-	if (job->tail != MEMC_TAIL_VERSION)
-		s->probed = 0;
 }
 
 void dlki_memc_job_send(struct memc_store *s, struct memc_job *job,

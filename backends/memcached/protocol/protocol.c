@@ -103,19 +103,15 @@ static void memc_late(struct dlki_store *base, struct dlki_link *l,
 		      dlk_time now)
 {
 	struct memc_store *s = (struct memc_store *)base;
-	struct memc_job *job;
+	struct memc_job *job = dlki_memc_job_new(s, NULL);
 
 	(void)l;
 	(void)now;
-	if (s->probed)
-		return;
-	job = dlki_memc_job_new(s, NULL);
 	if (!job)
 		return;
 	job->verb = DLKI_PING;
 	job->tail = MEMC_TAIL_VERSION;
 	dlki_memc_job_send(s, job, NULL, NULL);
-	s->probed = 1;
 }
 
 /* Resume held ops: the server's clock may have gone on. */

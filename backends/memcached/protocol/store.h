@@ -56,7 +56,6 @@ struct memc_store {
 				 * an acquire needs no memory */
 	unsigned int asking;    /* jobs among these that ask for `stats` ... */
 	dlk_time asked;         /* ... and when the last of them began */
-	int probed;             /* a probe is behind all requests */
 	char line[MEMC_LINE_MAX]; /* the beginning of a line */
 	size_t line_len;
 	uint64_t data_left;     /* bytes of an item to come */

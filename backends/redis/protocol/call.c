@@ -34,7 +34,6 @@ void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 		dlki_redis_store_no_memory(op);
 	} else {
 		dlki_send(s->main.link, op->verb, &op, 1, out.bytes, out.len);
-		s->probed = 0;
 		s->knows[call->script] = 1;
 	}
 	dlki_redis_commands_free(&out);

@@ -59,7 +59,6 @@ static void ask_more(struct redis_store *s, struct dlki_op *op,
 		l->next = NULL;
 		*s->listings_end = l;
 		s->listings_end = &l->next;
-		s->probed = 0;
 		dlki_send(s->main.link, DLKI_LIST, &op, 1, out.bytes, out.len);
 	}
 	dlki_redis_commands_free(&out);

@@ -164,12 +164,9 @@ static void redis_lost(struct dlki_store *base, struct dlki_link *l,
 static void redis_late(struct dlki_store *base, struct dlki_link *l,
 		       dlk_time now)
 {
-	struct redis_store *s = (struct redis_store *)base;
-
+	(void)base;
 	(void)now;
-	if (!s->probed)
-		dlki_redis_store_probe(l);
-	s->probed = 1;
+	dlki_redis_store_probe(l);
 }
 
 static void redis_timer(struct dlki_store *base, dlk_time now)

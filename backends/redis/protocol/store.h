@@ -53,7 +53,6 @@ struct redis_store {
 	size_t clock_len;
 	int knows[RD_SCRIPTS]; /* the server has the script, as far as known */
 	dlk_time warned;       /* of the server's clock; 0: not yet */
-	int probed;            /* a PING is behind all requests */
 	int is_judged;         /* by INFO, once it is the client's */
 	int told;              /* the log says that the ear is refused */
 
