@@ -30,7 +30,7 @@ no_build_paths() {
 
 manual() {
 	cd "$prefix/share/man"
-	for page in 1/dlock 1/dlock-conform 3/dlock_open 3/dlk_net_tcp; do
+	for page in 1/dlock 1/dlock-conform 3/dlock_open 3/dlk_lost; do
 		mandoc -T markdown "man$page.${page%%/*}" |
 			tr -d "\\\\" | grep -F "${page#*/}" || return 1
 	done
