@@ -17,38 +17,13 @@
 
 static const char *none;
 
-static void grant(void)
-{
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
-}
-
-static void hold(void)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	grant();
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-	rig.ops[1].claim = rig.ops[2].claim = rig.claims[0];
-	rig_heard(RIG_MAIN);
-}
-
-static int is_open(void)
-{
-	return rig.world.socks[RIG_MAIN].is_open;
-}
-
-static void expect_failed(int i, const char *why)
-{
-	cr_assert_eq(rig.ops[i].outcome, DLKI_FAILED);
-	cr_assert_not_null(strstr(rig.errors[i], why), "%s", rig.errors[i]);
-}
-
 /* ---- The server's clock -------------------------------------------------- */
 
 Test(memcached_faults, the_clock_is_asked_for_about_once_a_second,
      .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig.world.clock += SECOND;
 	rig_submit(1, DLKI_RENEW);
 	cr_assert_eq(strncmp(rig_heard(RIG_MAIN), "stats\r\ncas ", 11), 0);
@@ -92,7 +67,7 @@ Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
      .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig.world.clock += 60 * SECOND;
 	rig_submit(1, DLKI_RENEW);
 	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 9), NULL);
@@ -135,7 +110,7 @@ Test(memcached_faults, a_held_attempt_ends_with_its_release, .fini = rig_end)
 static void renew_by_a_stopped_clock(dlk_time left, dlk_time way)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig.world.clock += 60 * SECOND;
 	rig.ops[1].deadline = rig.world.clock + left;
 	rig_submit(1, DLKI_RENEW);
@@ -148,7 +123,7 @@ Test(memcached_faults, a_slow_server_is_waited_for_while_it_may_answer,
      .fini = rig_end)
 {
 	renew_by_a_stopped_clock(45 * DLK_MS, 15 * DLK_MS);
-	expect_failed(1, "takes more than a second to answer");
+	rig_expect_failed(1, "takes more than a second to answer");
 }
 
 Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
@@ -160,9 +135,9 @@ Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
 	rig_turn();
 	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 10),
 		    NULL);
-	expect_failed(1, "the server was stopped for a while");
+	rig_expect_failed(1, "the server was stopped for a while");
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
-	cr_assert(is_open());
+	cr_assert(rig_is_open());
 }
 
 /* The server, whose clock runs, answers what the client has sent over a way of
@@ -204,7 +179,7 @@ Test(memcached_faults, a_server_over_two_seconds_away_grants_nothing,
      .fini = rig_end)
 {
 	attempt_over(2200 * DLK_MS);
-	expect_failed(0, "takes more than a second to answer");
+	rig_expect_failed(0, "takes more than a second to answer");
 }
 
 /* The run is confirmed once, however late that answer. */
@@ -221,7 +196,7 @@ Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_expect("stats\r\n");
 	rig_say_slowly(RIG_MAIN, rig_stats(0, 2));
-	expect_failed(0, "the server was started just now");
+	rig_expect_failed(0, "the server was started just now");
 	cr_assert_eq(rig.ops[0].residue, DLKI_RESIDUE_NONE);
 	/* By the client's clock the greeting was in the midst of a second. */
 	rig.world.clock += SECOND / 2;
@@ -244,7 +219,7 @@ Test(memcached_faults, another_run_of_the_server_is_left, .fini = rig_end)
 		rig_submit(i, DLKI_ATTEMPT);
 	rig_say(RIG_MAIN, rig_stats(1700000150, 2));
 	rig_turn();
-	cr_assert(!is_open());
+	cr_assert(!rig_is_open());
 	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_not_null(strstr(rig.warning, "a proxy keeps connections"));
@@ -259,7 +234,7 @@ Test(memcached_faults, a_late_grant_is_confirmed, .fini = rig_end)
 	rig_submit(2, DLKI_ATTEMPT); /* asks for the clock */
 	rig_heard(RIG_MAIN);
 	rig.world.clock += 50 * DLK_MS;
-	grant();
+	rig_grant();
 	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
 	rig.world.clock += 200 * DLK_MS;
 	rig_say_all(rig_stats(0, 101), NULL);
@@ -296,7 +271,7 @@ static void reconnect(uint64_t born_s, unsigned int uptime_s, char pid)
 Test(memcached_faults, a_claim_of_a_run_that_is_over_is_gone, .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	reconnect(1700000150, 30, '7');
 	cr_assert_eq(rig.moved, 1);
 	rig_submit(1, DLKI_RENEW);
@@ -313,7 +288,7 @@ Test(memcached_faults, a_claim_of_a_run_that_is_over_is_gone, .fini = rig_end)
 Test(memcached_faults, the_same_run_is_known_over_a_connection, .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	reconnect(0, 101, '7');
 	cr_assert_eq(rig.moved, 0);
 	rig_submit(1, DLKI_RELEASE);
@@ -326,7 +301,7 @@ Test(memcached_faults, an_item_known_from_another_server_is_read_first,
      .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	reconnect(0, 101, '8');
 	cr_assert_eq(rig.moved, 1);
 	rig_submit(1, DLKI_RENEW);
@@ -354,161 +329,4 @@ Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
 	rig_say(1, rig_got(none, 0));
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ops[1].stood, 0);
-}
-
-/* ---- Full ---------------------------------------------------------------- */
-
-#define FULL "SERVER_ERROR out of memory storing object\r\n"
-
-/* The server has no memory for op 1: the attempt of another claim, or a verb of
- * the holder. */
-static void ask_full(enum dlki_verb verb, int meta)
-{
-	rig_begin_up("", meta);
-	if (verb != DLKI_ATTEMPT)
-		hold();
-	rig_submit(1, verb);
-	rig_heard(RIG_MAIN);
-	rig_say_slowly(RIG_MAIN, FULL);
-}
-
-Test(memcached_faults, a_full_server_fails_the_op_alone, .fini = rig_end)
-{
-	ask_full(DLKI_ATTEMPT, 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all(rig_got(none, 0), rig_got(none, 0), NULL);
-	expect_failed(1, "says 'SERVER_ERROR out of memory storing object'");
-	cr_assert(is_open());
-	grant();
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-}
-
-/* With memory, it would not have stored the item either. */
-Test(memcached_faults, a_full_server_tells_that_the_lock_is_held,
-     .fini = rig_end)
-{
-	ask_full(DLKI_ATTEMPT, 1);
-	rig_say_all(rig_got(THEIRS, 6), rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
-}
-
-Test(memcached_faults, a_full_server_tells_that_the_hold_is_lost,
-     .fini = rig_end)
-{
-	ask_full(DLKI_RENEW, 1);
-	rig_say_all(rig_got(THEIRS, 6), NULL);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ops[1].stood, 0);
-}
-
-Test(memcached_faults, a_full_server_does_not_renew, .fini = rig_end)
-{
-	ask_full(DLKI_RENEW, 1);
-	rig_say_all(rig_got(OURS, 5), NULL);
-	expect_failed(1, "says 'SERVER_ERROR out of memory storing object'");
-}
-
-Test(memcached_faults, a_full_server_is_asked_by_the_other_protocol,
-     .fini = rig_end)
-{
-	ask_full(DLKI_RELEASE, 0);
-	rig_expect("md " RIG_KEY " C5\r\n");
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ops[1].stood, 1);
-}
-
-Test(memcached_faults, a_full_server_without_the_other_protocol_is_told_of,
-     .fini = rig_end)
-{
-	ask_full(DLKI_RELEASE, 0);
-	rig_say_slowly(RIG_MAIN, "ERROR\r\n");
-	expect_failed(1, "give it more");
-	cr_assert(is_open());
-}
-
-/* ---- Nonsense ------------------------------------------------------------ */
-
-static void expect_nonsense(enum dlki_verb verb, int meta, const char *bytes,
-			    const char *why)
-{
-	rig_begin_up("", meta);
-	hold();
-	rig_submit(1, verb);
-	rig_submit(3, DLKI_ATTEMPT);
-	rig_say(RIG_MAIN, bytes);
-	rig_turn();
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	cr_assert_not_null(strstr(rig.errors[1], why), "%s", rig.errors[1]);
-	cr_assert(!is_open(), "%s", bytes);
-	cr_assert_eq(rig.ops[3].outcome, DLKI_UNANSWERED);
-	rig_end();
-}
-
-Test(memcached_faults, nonsense_ends_the_connection)
-{
-	static char line[3000];
-
-	expect_nonsense(DLKI_RENEW, 1, "OK\r\n", "the server says 'OK'");
-	expect_nonsense(DLKI_RENEW, 1, "STORED\r\nEND\r\n", "says 'END'");
-	expect_nonsense(DLKI_RENEW, 0, "STORED\r\nEN\r\n", "says 'EN'");
-	expect_nonsense(DLKI_RENEW, 1, "STORED\r\nVA 2 c5\r\nabc\r\n",
-			"an item that is too long");
-	expect_nonsense(DLKI_RENEW, 0,
-			"STORED\r\nVALUE k 0 2 5\r\nab\r\nVALUE\r\n",
-			"says 'VALUE'");
-	expect_nonsense(DLKI_RELEASE, 1, "STORED\r\n", "says 'STORED'");
-	expect_nonsense(DLKI_RELEASE, 0, "HD\r\n", "says 'HD'");
-	expect_nonsense(DLKI_RELEASE, 1, "SERVER_ERROR backend failure\r\n",
-			"backend failure");
-	expect_nonsense(DLKI_INSPECT, 1, "ERROR\r\n", "says 'ERROR'");
-	memset(line, 'x', sizeof(line) - 1);
-	expect_nonsense(DLKI_RENEW, 1, line, "a line without an end");
-}
-
-Test(memcached_faults, an_answer_that_nobody_asked_for_ends_the_connection,
-     .fini = rig_end)
-{
-	rig_begin_up("", 1);
-	rig_say(RIG_MAIN, "EN\r\n");
-	rig_turn();
-	cr_assert(!is_open());
-}
-
-/* A probe goes behind an op that is over. The probe's answer in the place of
- * the op's shows that the op's answer is missing. */
-Test(memcached_faults, a_missing_answer_is_found, .fini = rig_end)
-{
-	rig_begin_up("", 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_submit(1, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	dlki_cancel(&rig.ops[0]);
-	dlki_cancel(&rig.ops[1]);
-	rig_turn();
-	rig_expect("version\r\n");
-	grant();
-	rig_say(RIG_MAIN, "VERSION 1.6.18\r\n");
-	rig_turn();
-	cr_assert(!is_open());
-}
-
-/* Larger than any buffer. */
-Test(memcached_faults, an_item_of_a_megabyte_is_passed_over, .fini = rig_end)
-{
-	static char item[1 << 20];
-	char head[40];
-
-	rig_begin_up("", 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	memset(item, 'x', sizeof(item));
-	snprintf(head, sizeof(head), "NOT_STORED\r\nVA %zu c9 t-1\r\n",
-		 sizeof(item));
-	rig_say(RIG_MAIN, head);
-	for (size_t i = 0; i < sizeof(item); i += 32768) {
-		script_says_bytes(&rig.world, RIG_MAIN, item + i, 32768);
-		rig_turn();
-	}
-	rig_say_all("\r\n", rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
 }

@@ -93,6 +93,32 @@ void rig_say_all(const char *first, ...)
 	va_end(ap);
 }
 
+void rig_grant(void)
+{
+	rig_say_all("STORED\r\n", rig_got(RIG_ITEM(RIG_OWNER, "1"), 5),
+		    rig_got(NULL, 0), NULL);
+}
+
+void rig_hold(void)
+{
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_grant();
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	rig.ops[1].claim = rig.ops[2].claim = rig.claims[0];
+	rig_heard(RIG_MAIN);
+}
+
+int rig_is_open(void)
+{
+	return rig.world.socks[RIG_MAIN].is_open;
+}
+
+void rig_expect_failed(int i, const char *why)
+{
+	cr_assert_eq(rig.ops[i].outcome, DLKI_FAILED);
+	cr_assert_not_null(strstr(rig.errors[i], why), "%s", rig.errors[i]);
+}
+
 void rig_expect(const char *bytes)
 {
 	const char *heard = rig_heard(RIG_MAIN);

@@ -39,6 +39,18 @@ const char *rig_got(const char *text, unsigned int cas);
 /* The server says all of these, up to NULL. */
 void rig_say_all(const char *first, ...);
 
+/* The server grants op 0, or the attempt under way: the item has the cas 5. */
+void rig_grant(void);
+
+/* Op 0 is granted, and ops 1 and 2 are of the same claim. */
+void rig_hold(void);
+
+/* Is the connection to RIG_MAIN open? */
+int rig_is_open(void);
+
+/* Op i has failed, with `why` in the message. */
+void rig_expect_failed(int i, const char *why);
+
 /* The client has sent these bytes since the last call, and no others. */
 void rig_expect(const char *bytes);
 

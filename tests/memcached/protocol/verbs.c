@@ -23,17 +23,6 @@ static void same_claim(int i)
 	rig.ops[i].claim = rig.claims[0];
 }
 
-/* Op 0 is granted: the item has the cas 5. */
-static void hold(void)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-	same_claim(1);
-	same_claim(2);
-}
-
 static void expect_answered(int i, int stood)
 {
 	cr_assert_eq(rig.ops[i].outcome, DLKI_ANSWERED, "%s", rig.errors[i]);
@@ -219,7 +208,7 @@ Test(memcached_verbs, an_item_with_too_much_time_tells_no_rest, .fini = rig_end)
 Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig_submit(1, DLKI_RENEW);
 	rig_expect(CAS("5", RENEWED) MG);
 	rig_say_all("STORED\r\n", rig_got(RENEWED, 9), NULL);
@@ -237,7 +226,7 @@ Test(memcached_verbs, a_moved_item_is_stored_by_its_new_number, .fini = rig_end)
 	dlk_time second;
 
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig_submit(1, DLKI_RENEW);
 	rig_heard(RIG_MAIN);
 	rig.world.clock += 30 * DLK_MS;
@@ -256,7 +245,7 @@ Test(memcached_verbs, a_later_item_of_the_same_owner_is_not_renewed,
      .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig_submit(1, DLKI_RENEW);
 	rig_say_all("EXISTS\r\n", rig_got(RIG_ITEM(RIG_OWNER, "2"), 8), NULL);
 	expect_answered(1, 0);
@@ -267,7 +256,7 @@ Test(memcached_verbs, a_later_item_of_the_same_owner_is_not_renewed,
 Test(memcached_verbs, a_release_of_what_is_gone_says_so, .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig_submit(1, DLKI_RELEASE);
 	rig_say_slowly(RIG_MAIN, "NF\r\n");
 	expect_answered(1, 0);
@@ -287,7 +276,7 @@ Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
 
 	other.owner = "00000000000000000000000000000002";
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig.ops[3].request = &other;
 	rig_submit(3, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
@@ -305,7 +294,7 @@ Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
 Test(memcached_verbs, a_moved_item_is_looked_for, .fini = rig_end)
 {
 	rig_begin_up("", 1);
-	hold();
+	rig_hold();
 	rig_submit(1, DLKI_RELEASE);
 	rig_heard(RIG_MAIN);
 	rig_say_slowly(RIG_MAIN, "EX\r\n");
