@@ -14,7 +14,8 @@ void sim_step_at(struct sim_caller *c, dlk_time at);
 int sim_step_submit(const struct sim_caller *c, struct dlki_op *op,
 		    enum dlki_verb verb);
 
-/* Check that `what` happens when due; later only if the process stood still. */
+/* Check that the event `what` comes when due; later only if the process stood
+ * still. */
 void sim_step_check_time(const struct sim_caller *c, dlk_time due, dlk_time now,
 			 const char *what);
 

@@ -17,7 +17,8 @@ struct end {
 	int over, rc;
 };
 
-/* A report of the store, and what the caller's hold must look like there. */
+/* A report of the store, and the look that the caller's hold must have
+ * there. */
 struct look {
 	char name[32];
 	uint64_t least, most; /* tokens: a claim that is passed on has the token

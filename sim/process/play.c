@@ -190,8 +190,8 @@ static void give_back(const struct dlock_result *r, void *arg)
 	sim_stage_must("dlock_release", dlock_release(r->hold));
 }
 
-/* Have process and store make before memory is counted what both keep: tables
- * of threads, an empty queue, room for a queue with a waiter. */
+/* Before memory is counted, have process and store make the things that stay:
+ * tables of threads, an empty queue, room for a queue with a waiter. */
 static void warm_up(void)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
