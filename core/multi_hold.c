@@ -11,6 +11,7 @@
 #include "core/guard.h"
 #include "core/multi.h"
 #include "core/release.h"
+#include "core/upgrade.h"
 
 struct dlki_multi_hold *dlki_multi_hold_new(const struct dlki_multi *multi)
 {
@@ -46,7 +47,7 @@ int dlki_multi_release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 	int rc = 0;
 
 	while (m->n > 0) {
-		dlock_hold *hold = m->member[--m->n].hold;
+		dlock_hold *hold = m->member[m->n - 1].hold;
 		const struct dlock_client *c = hold->claim->client;
 		int64_t ask_ms = dlki_ask_ms(&c->ask);
 		dlk_time deadline = w ? dlki_after_ms(w->deadline, ask_ms) :
@@ -61,6 +62,11 @@ int dlki_multi_release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 		got = dlki_release(hold, deadline, &one);
 		if (w)
 			dlki_patience_end(&w->patience);
+		if (got == DLOCK_EINVAL) {
+			*err = one;
+			return got;
+		}
+		m->n--;
 		if (got != 0 && (rc == 0 || got == DLOCK_ELOST)) {
 			rc = got;
 			*err = one;
@@ -87,6 +93,19 @@ static int may_release_members(const struct dlki_multi_hold *m,
 	return rc;
 }
 
+/* An upgradeable read side goes before the gate: a write side that another
+ * thread was handed since the check refuses the release of the read side, and
+ * then both stay. */
+static void put_read_side_last(struct dlki_multi_hold *m)
+{
+	struct dlki_member_hold *last = &m->member[m->n - 1], gate = *last;
+
+	if (!m->upgradeable || last->place == DLKI_UPGRADEABLE_READ)
+		return;
+	*last = m->member[0];
+	m->member[0] = gate;
+}
+
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_multi_hold *m = dlki_hold_multi(hold);
@@ -94,8 +113,10 @@ int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 
 	if (rc != 0)
 		return rc;
+	put_read_side_last(m);
 	rc = dlki_multi_release_members(m, NULL, err);
-	dlki_multi_hold_free(m);
+	if (m->n == 0)
+		dlki_multi_hold_free(m);
 	return rc;
 }
 

@@ -27,8 +27,9 @@ void dlki_multi_hold_free(struct dlki_multi_hold *m); /* the members stay */
 
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
 
-/* Release the members acquired so far; no member is left in `m`.  The worst
- * failure is the result.  `wait`: of the failed acquire, or NULL. */
+/* Release the members acquired so far; no member is left in `m`, but after
+ * EINVAL those not released.  The worst failure is the result.  `wait`: of the
+ * failed acquire, or NULL. */
 int dlki_multi_release_members(struct dlki_multi_hold *m,
 			       struct dlki_wait *wait, struct dlk_error *err);
 

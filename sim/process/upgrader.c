@@ -126,6 +126,9 @@ static int release_reader(const struct sim_use *reader, dlock_hold *upgradeable,
 	sim_judge_releasing(reader->hold, reader->owner);
 	rc = dlock_release(upgradeable);
 	if (rc == DLOCK_EINVAL && b->writer.hold) {
+		if (!dlock_member(upgradeable, 0) ||
+		    !dlock_member(upgradeable, 1))
+			sim_unexpected("half of a refused release", rc);
 		release_writer(b);
 		rc = dlock_release(upgradeable);
 	}
