@@ -82,7 +82,7 @@ CASE(zk_messages, of_a_frozen_server_say_that_it_is_silent)
 	struct lab_server *s = server(NULL);
 
 	lab_server_pause(s);
-	refused(s->port, "?connect=1s", DLOCK_EUNREACHABLE,
+	refused(s->port, "?connect=4s", DLOCK_EUNREACHABLE,
 		"accepts connections and does not answer");
 	lab_server_resume(s);
 }
