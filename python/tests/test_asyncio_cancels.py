@@ -35,6 +35,12 @@ class Cancels(AioCase):
         self.in_loop(main)
         self.assert_free()
 
+    async def cancel(self, store, task):
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        await self.none_waits(store)
+
     async def granted(self, store, mine):
         """A task whose callback is due, and has not been called."""
         await (await mine.acquire()).release()
@@ -57,10 +63,7 @@ class Cancels(AioCase):
     def test_before_the_callback_of_a_grant(self):
         async def main(store, mine):
             task = await self.granted(store, mine)
-            task.cancel()
-            with self.assertRaises(asyncio.CancelledError):
-                await task
-            await self.none_waits(store)
+            await self.cancel(store, task)
 
         self.none_dropped(main)
 
@@ -68,10 +71,7 @@ class Cancels(AioCase):
         async def main(store, mine):
             task = await self.granted(store, mine)
             store._process()
-            task.cancel()
-            with self.assertRaises(asyncio.CancelledError):
-                await task
-            await self.none_waits(store)
+            await self.cancel(store, task)
 
         self.none_dropped(main)
 
@@ -196,11 +196,8 @@ class Cancels(AioCase):
             hold = await mine.acquire()
             task = asyncio.create_task(hold.release())
             await asyncio.sleep(0)
-            task.cancel()
-            with self.assertRaises(asyncio.CancelledError):
-                await task
+            await self.cancel(store, task)
             self.assertFalse(hold.held)
-            await self.none_waits(store)
 
         self.in_loop(main)
 
