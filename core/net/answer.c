@@ -49,8 +49,8 @@ int dlki_answer_is_away(int rc)
 
 /* Set the error, without gai_strerror(), which speaks the program's
  * language. */
-int dlki_answer_failed(const struct dlki_found *found, const char *host,
-		       struct dlk_error *err)
+static int failed(const struct dlki_found *found, const char *host,
+		  struct dlk_error *err)
 {
 	const char *why = "the name could not be resolved";
 
@@ -75,4 +75,20 @@ int dlki_answer_failed(const struct dlki_found *found, const char *host,
 		break;
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", host, why);
+}
+
+int dlki_answer_judge(const struct dlki_found *found, const char *host,
+		      struct dlk_error *err)
+{
+	if (found->rc != 0)
+		return failed(found, host, err);
+	if (found->n > DLKI_ADDRESSES)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s: the name has %zu addresses; give one "
+				"address",
+				host, found->n);
+	if (found->n == 0)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s: the name has no address", host);
+	return 0;
 }

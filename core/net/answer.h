@@ -21,8 +21,13 @@ void dlki_answer_get(struct dlki_found *out, const char *host, uint16_t port,
 /* Did the name service fail, rather than the name?  `rc` is EAI_. */
 int dlki_answer_is_away(int rc);
 
-/* Set the error of an answer without addresses; `rc` is not 0. */
-int dlki_answer_failed(const struct dlki_found *found, const char *host,
-		       struct dlk_error *err);
+/*
+ * Judge an answer for `host`: 0 if it has 1 to DLKI_ADDRESSES addresses.
+ * EUNREACHABLE: the name has none, or too many, or the name service does not
+ * know.  ENOMEM, EEXHAUSTED, EDENIED, ESYSTEM: this process or host is short
+ * of a resource.
+ */
+int dlki_answer_judge(const struct dlki_found *found, const char *host,
+		      struct dlk_error *err);
 
 #endif

@@ -136,16 +136,10 @@ int dlki_endpoint_shares(const struct dlki_endpoint *p)
 static int take_list(struct dlki_endpoint *p, const struct dlki_found *found,
 		     struct dlk_error *err)
 {
-	if (found->rc != 0)
-		return dlki_answer_failed(found, p->host, err);
-	if (found->n > DLKI_ADDRESSES)
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s: the name has %zu addresses; give one "
-				"address",
-				p->host, found->n);
-	if (found->n == 0)
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s: the name has no address", p->host);
+	int rc = dlki_answer_judge(found, p->host, err);
+
+	if (rc != 0)
+		return rc;
 	memcpy(p->list, found->v, found->n * sizeof(p->list[0]));
 	p->n = found->n;
 	return 0;

@@ -217,7 +217,5 @@ int dlki_resolve(struct dlki_found *out, const char *host, uint16_t port,
 					host);
 		}
 	}
-	if (out->n > DLKI_ADDRESSES)
-		out->n = DLKI_ADDRESSES;
-	return out->rc == 0 ? 0 : dlki_answer_failed(out, host, err);
+	return dlki_answer_judge(out, host, err);
 }

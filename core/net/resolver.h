@@ -50,9 +50,8 @@ int dlki_lookup_literal(const char *host, uint16_t port,
  * DLKI_ADDRESSES.  An address needs no look-up.  While the name service does
  * not answer, the last addresses are good.
  *
- * EUNREACHABLE names the host: there is no such host, or the resolver could not
- * tell.  ENOMEM, EEXHAUSTED, EDENIED, ESYSTEM: this process or host is short of
- * a resource.
+ * Errors: see dlki_answer_judge().  EUNREACHABLE, too, if no answer came in
+ * time.
  */
 int dlki_resolve(struct dlki_found *out, const char *host, uint16_t port,
 		 dlk_time deadline, struct dlk_error *err);

@@ -121,7 +121,7 @@ Test(resolve_fault, a_reason_is_the_systems_or_the_names)
 					      .errnum = cases[i].errnum };
 
 		CHECK_INT(dlki_answer_is_away(a.rc), ==, cases[i].away);
-		CHECK_INT(dlki_answer_failed(&a, "a.test", &err), ==,
+		CHECK_INT(dlki_answer_judge(&a, "a.test", &err), ==,
 			  cases[i].code);
 		CHECK_TEXT(err.text, cases[i].text);
 	}
