@@ -42,16 +42,9 @@ fi
 
 root=$(cd "$1" && pwd)
 shift
+. "$here/plan.sh"
 pages=("$@")
-# In the order in which they are run: those that take minutes come last.
-[ $# -gt 0 ] || mapfile -t pages < <(cd "$source" &&
-	slow='docs/(benchmarks|compare|comparison).md'
-	echo README.md
-	find docs -maxdepth 1 -name '*.md' | sort |
-		grep -vE "$slow|docs/first-run.md"
-	ls docs/man/*.[1-8]
-	[ -n "$short" ] ||
-		find docs -maxdepth 1 -name '*.md' | sort | grep -E "$slow")
+[ $# -gt 0 ] || mapfile -t pages < <(all_pages $short)
 
 # Packages that pages take for granted.
 given=(sudo g++ redis-server memcached zookeeper jq man-db libsqlite3-dev)
@@ -163,78 +156,6 @@ servers() {
 	answers 2181
 }
 
-# word WORD - is it one of those of the block?
-word() { [[ " $words " == *" $1 "* ]]; }
-
-# The blocks of all pages, in $plan: NUMBER, NUMBER.how; and which to run, and
-# where, in "turns": a line each of NUMBER and "net" or "alone".
-make_plan() {
-	local page number heading language first how frame reason words n=0
-	local later=() last=() owner=''
-	: > "$plan/turns"
-	for page in "${pages[@]}"; do
-		later=()
-		while IFS=$'\t' read -r number _ heading language first; do
-			n=$((10#$number))
-			look_up "$page" "$first"
-			how=$language
-			for word in crontab redis-cli c cpp python shown; do
-				! word $word || how=$word
-			done
-			frame=-
-			[[ $words != *frame=* ]] || {
-				frame=${words#*frame=}
-				frame=${frame%% *}
-			}
-			printf '%s\t%s\t%s\t%s\t%s\n' "$page" "$heading" \
-				"$how" "$frame" "$reason" > "$plan/$number.how"
-			owner=alone
-			! word net || owner=net
-			if word last; then
-				last+=("$number $owner")
-			elif word later; then
-				later+=("$number $owner")
-			else
-				echo "$number $owner" >> "$plan/turns"
-			fi
-		done < <(awk -v page="$page" -v dir="$plan" -v n=$n \
-			-f "$here/blocks.awk" "$source/$page")
-		printf '%s\n' "${later[@]}" >> "$plan/turns"
-	done
-	printf '%s\n' "${last[@]}" >> "$plan/turns"
-	sed -i '/^$/d' "$plan/turns"
-}
-
-# look_up PAGE FIRST-LINE - $words and $reason of blocks.list; empty if it is
-# not there
-look_up() {
-	local found
-	found=$(awk -v page="$1" -v first="$2" -v used="$plan/used" '
-		/^#/ || /^$/ { next }
-		/^[^\t]/ {
-			head = $0
-			start = page ": "
-			fits = index(head, start) == 1 &&
-				index(first, substr(head, length(start) + 1)) == 1
-			next
-		}
-		fits { print substr($0, 2); print head >> used }
-	' "$here/blocks.list")
-	words=${found%%: *}
-	reason=${found#*: }
-}
-
-# Records that fit no block, of pages that are run.
-stale() {
-	local page
-	grep -v '^[#\t]' "$here/blocks.list" | grep . |
-		grep -vxF -f "$plan/used" | while read -r head; do
-		for page in "${pages[@]}"; do
-			[ "${head%%: *}" != "$page" ] || echo "$head"
-		done
-	done
-}
-
 # Blocks that follow each other in one page and network share a shell.
 play_all() {
 	local number net_of page before='' numbers=()
@@ -294,7 +215,7 @@ plan=$root$home/plan
 rm -rf "$plan"
 mkdir "$plan"
 cp -r "$here/play.sh" "$here/frames" "$plan"
-make_plan
+make_plan "${pages[@]}"
 version=$(sed -n 's/^#define DLOCK_VERSION_[A-Z]* //p' \
 	"$source/include/dlock/dlock.h" | paste -s -d .)
 as root chown -R you: "$home" /srv/dlock.git
@@ -305,7 +226,7 @@ as you git clone -q /srv/dlock.git "$home/dlock" || exit 1
 stand_ins
 play_all
 
-old=$(stale)
+old=$(stale "${pages[@]}")
 failed=$(grep -vc '^0	' "$plan/done")
 took=$(($(date +%s) - started))
 printf '```\n\n## The end (%d:%02d)\n\n```text\n' $((took / 60)) $((took % 60))
