@@ -6,7 +6,7 @@
 #include "lab/base/clock.h"
 
 #define ANSWER_MS 500
-#define TRIES 20
+#define PATIENCE_MS 60000
 
 static void note_odd(struct chaos_breaker *b, const char *name, int rc)
 {
@@ -23,16 +23,15 @@ static void note_odd(struct chaos_breaker *b, const char *name, int rc)
  * process that stands still may keep others from breaking locks. */
 static void break_lock(struct chaos_breaker *b, int i)
 {
-	int64_t begin = lab_now();
+	int64_t begin = lab_now(), end = lab_after_ms(PATIENCE_MS);
 	dlock_lock *lock;
 	int rc = chaos_make_handle(b->client, i, chaos_names[i].mode, &lock);
 
 	if (rc == DLOCK_OK) {
-		for (int n = 0; n < TRIES; n++) {
+		do {
 			rc = dlock_break(lock, ANSWER_MS);
-			if (rc != DLOCK_EUNREACHABLE && rc != DLOCK_EBUSY)
-				break;
-		}
+		} while ((rc == DLOCK_EUNREACHABLE || rc == DLOCK_EBUSY) &&
+			 lab_now() < end);
 		lab_history_wiped(b->history, chaos_names[i].name, begin,
 				  false);
 		dlock_lock_free(lock);
