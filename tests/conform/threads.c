@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clients of a process share threads. */
+/* The clients of a process share threads, and take few descriptors. */
 #include <stdio.h>
+#include <string.h>
 
 #include "conform/cases.h"
 #include "support/census.h"
 
-enum { MORE = 9 };
+enum { MORE = 9, MOST_FDS = 8 };
 
-static int threads(void)
+static struct census now(void)
 {
-	struct census now;
+	struct census c;
 
-	census_take(&now);
-	return now.threads;
+	census_take(&c);
+	return c;
 }
 
 void case_threads_are_shared(struct conform *t)
 {
 	dlock_hold *h[MORE];
-	int one;
+	struct census one;
+	int servers = 1;
 
 	use_mutex(t);
 	give(take(t->lock));
-	one = threads();
+	one = now();
 	CHECK_INT(census_threads("dlock-loop"), ==, 1);
 	CHECK_INT(census_threads("dlock-work"), ==, 1);
 	for (int i = 0; i < MORE; i++) {
@@ -32,7 +34,10 @@ void case_threads_are_shared(struct conform *t)
 		h[i] = take(any_lock(t, another_client(t, NULL, NULL), MUTEX, 0,
 				     name));
 	}
-	EVENTUALLY(threads() <= one);
+	EVENTUALLY(now().threads <= one.threads);
+	for (const char *s = t->uri; (s = strchr(s, ',')); s++)
+		servers++;
+	CHECK_INT(now().fds - one.fds, <=, MORE * servers * MOST_FDS);
 	CHECK_INT(census_threads("dlock-loop"), ==, 1);
 	CHECK_INT(census_threads("dlock-work"), ==, 1);
 	for (int i = 0; i < MORE; i++)
