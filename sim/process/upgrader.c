@@ -110,8 +110,11 @@ static void begin_upgrade(const struct sim_use *reader, dlock_hold *upgradeable,
 	if (b->writer.hold && sim_caller_draw(me, "leave", 2) == 0) {
 		sim_judge_releasing(b->writer.hold, b->writer.owner);
 		rc = dlock_release_start(b->writer.hold, NULL, NULL);
-		if (rc == DLOCK_OK)
-			b->writer.hold = NULL;
+		if (rc != DLOCK_OK)
+			rc = dlock_release(b->writer.hold);
+		b->writer.hold = NULL;
+		sim_judge_released(b->writer.name, rc,
+				   sim_may_lose(me->play, b->writer.name));
 	}
 }
 
