@@ -304,6 +304,9 @@ int dlki_acquire_run(struct dlki_acquire *a, int rc, dlock_hold **out,
 			rc = dlki_pass_await(a->claim, a->lock, w, err);
 			if (rc == 0)
 				a->claim->behind = 0;
+			if (rc == 0 && limit_passed(w) &&
+			    dlki_holder_here(a->lock->record))
+				rc = DLOCK_EBUSY; /* the store need not say */
 			now = dlk_now();
 		}
 		if (rc == 0)

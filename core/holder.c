@@ -59,9 +59,7 @@ int dlki_holder_ask(struct dlki_record *r,
 	return rc;
 }
 
-/* Return the words for a claim of this client that holds the lock alone, or
- * NULL. */
-static const char *holder_here(struct dlki_record *r)
+const char *dlki_holder_here(const struct dlki_record *r)
 {
 	const struct dlki_claim *h;
 	const char *who = NULL;
@@ -83,7 +81,7 @@ static const char *holder_here(struct dlki_record *r)
 int dlki_holder_fail(struct dlki_record *r, const struct dlki_claim *beside,
 		     dlk_time limit, struct dlk_error *err)
 {
-	const char *kind = dlki_kind_name(r->kind), *here = holder_here(r);
+	const char *kind = dlki_kind_name(r->kind), *here = dlki_holder_here(r);
 	int shown = (int)dlk_utf8_clip(r->name, SHOWN);
 	struct holders all = { .but = beside ? beside->token : 0 };
 

@@ -8,6 +8,10 @@
 #include "core/claim.h"
 #include "core/record.h"
 
+/* Without mu: the words for a claim of this client that holds the lock alone,
+ * or NULL. */
+const char *dlki_holder_here(const struct dlki_record *r);
+
 /* EBUSY.  The message says so if a thread of this client holds the lock; else
  * it has the label of a holder if the store reports one by `limit`.  That costs
  * a request, so a client asks ten times a second at most; else "others" hold

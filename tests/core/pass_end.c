@@ -154,3 +154,22 @@ CASE(pass_end, of_a_cancelled_wait_awaits_no_renewal)
 	fake_open_gate(fake);
 	OK(dlock_release(hold));
 }
+
+/* The renewal and the waiter's own request stay without an answer. */
+CASE(pass_end, behind_a_silent_renewal_is_busy)
+{
+	static struct outcome o;
+
+	given_hold("fakewant:?ttl=3600s&ask=50ms&connect=600s&close=600s");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1);
+	fake_once(fake, FAKE_ATTEMPT, FAKE_SILENT);
+	fake_move(fake);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	outcomes_process(client);
+	ask_async(&o, unbound(client, "a"), 20);
+	cr_assert_eq(outcome_of(&o), DLOCK_EBUSY, "%s", o.text);
+	cr_assert_str_eq(o.text,
+			 "lock 'a': held by another thread of this process");
+	fake_open_gate(fake);
+	OK(dlock_release(hold));
+}
