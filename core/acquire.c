@@ -280,7 +280,7 @@ static int ask_again(struct dlki_acquire *a, struct dlk_error *err)
 	int rc;
 
 	a->claim = NULL;
-	if (w->once || dlk_now() >= w->deadline)
+	if (w->once || (err->code ? limit_passed(w) : dlk_now() >= w->deadline))
 		return err->code != 0 ? err->code : fail_late(r, w, err);
 	err->code = 0;
 	pthread_mutex_lock(&r->client->mu);

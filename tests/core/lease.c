@@ -101,6 +101,17 @@ CASE(lease, that_is_lost_before_it_is_told_is_not_held)
 	OK(dlock_release(hold));
 }
 
+/* `ask` leaves the time for another request. */
+CASE(lease, that_is_lost_at_the_deadline_is_asked_for_again)
+{
+	given_mutex("fake:?ttl=30s&ask=10s");
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lose = 1, .delay_ms = 50);
+	OK(dlock_acquire(lock, 20, &hold));
+	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
+	OK(dlock_check(hold));
+	OK(dlock_release(hold));
+}
+
 /* The renewal returns after the end of the lease. The timer finds the end in
  * time. */
 CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)
