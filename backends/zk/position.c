@@ -83,14 +83,11 @@ static ptrdiff_t first_of_other_limit(const struct zk_queue *queue,
  * goes. */
 static enum dlk_verdict await_other_limit(struct zk_attempt *a,
 					  const struct zk_queue *queue,
-					  size_t other)
+					  size_t ahead, size_t other)
 {
 	if (other == 0)
 		return refuse(a, queue->v[0].entry.limit);
-	if (watch_ahead(a, queue->v[other].node) != 0 ||
-	    watch_number(a, queue) != 0)
-		return DLK_FAILED;
-	return dlki_zk_busy(a->s, a->t);
+	return wait_in_queue(a, queue, ahead, other, 1);
 }
 
 /* A try without room leaves at once, and need not carry the number. */
@@ -111,7 +108,7 @@ int dlki_zk_position_judge(struct zk_attempt *a, const struct zk_queue *queue,
 	if (!served)
 		last = dlk_grant(queue->entries, ahead, me);
 	if (other >= 0) {
-		*verdict = await_other_limit(a, queue, (size_t)other);
+		*verdict = await_other_limit(a, queue, ahead, (size_t)other);
 	} else if (set > 0 && me.permits > set && !served) {
 		*verdict = refuse(a, set);
 	} else if (last >= 0 && a->t->base.last) {

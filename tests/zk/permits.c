@@ -169,6 +169,46 @@ CASE(zk_permits, shrunk_are_not_had_by_the_refused)
 	give(a);
 }
 
+/* Delete the stranger's node, or the only other node than that and `held`. */
+static void drop_one(zhandle_t *zh, const char *held, int stranger)
+{
+	struct String_vector v = { 0 };
+
+	CHECK_INT(zoo_get_children(zh, DIR, 0, &v), ==, ZOK);
+	CHECK_INT(v.count, ==, 3);
+	for (int i = 0; i < v.count; i++) {
+		if (strcmp(v.data[i], held) != 0 &&
+		    (strncmp(v.data[i], "0123456789", 10) == 0) == stranger)
+			drop(zh, DIR, v.data[i]);
+	}
+	deallocate_String_vector(&v);
+}
+
+/* A waiter that waits for a request with another number to be refused. */
+CASE(zk_permits, of_a_deleted_waiter_are_asked_for_at_once)
+{
+	struct taker t = { 0 };
+	char held[256];
+	zhandle_t *zh;
+	dlock_hold *a;
+	int64_t begun;
+
+	set_up(3, 3);
+	zh = bare(s->port);
+	a = take(mine);
+	CHECK_INT(children(zh, DIR, held), ==, 1);
+	join_and_die(zh);
+	taker_queue(&t, d, theirs, FOREVER);
+	drop_one(zh, held, 0);
+	begun = now_ms();
+	EVENTUALLY(children_are(zh, DIR, 3));
+	CHECK_INT(now_ms() - begun, <, 5000);
+	drop_one(zh, held, 1);
+	EVENTUALLY(t.done);
+	CHECK_OK(let_go(&t));
+	give(a);
+}
+
 /* Each waiter lists once, whether there is room or not. */
 CASE(zk_permits, set_wake_each_waiter_once)
 {
