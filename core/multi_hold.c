@@ -75,24 +75,6 @@ int dlki_multi_release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 	return rc;
 }
 
-static int may_release_members(const struct dlki_multi_hold *m,
-			       struct dlk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < m->n && rc == 0; i++) {
-		struct dlock_client *c = m->member[i].hold->claim->client;
-
-		rc = dlki_client_ours(c, err);
-		if (rc != 0)
-			break;
-		pthread_mutex_lock(&c->mu);
-		rc = dlki_may_release(m->member[i].hold, err);
-		pthread_mutex_unlock(&c->mu);
-	}
-	return rc;
-}
-
 /* An upgradeable read side goes before the gate: a write side that another
  * thread was handed since the check refuses the release of the read side, and
  * then both stay. */
@@ -106,14 +88,31 @@ static void put_read_side_last(struct dlki_multi_hold *m)
 	m->member[0] = gate;
 }
 
+int dlki_multi_may_release(struct dlki_multi_hold *m, struct dlk_error *err)
+{
+	int rc = 0;
+
+	put_read_side_last(m);
+	for (size_t i = 0; i < m->n && rc == 0; i++) {
+		struct dlock_client *c = m->member[i].hold->claim->client;
+
+		rc = dlki_client_ours(c, err);
+		if (rc != 0)
+			break;
+		pthread_mutex_lock(&c->mu);
+		rc = dlki_may_release(m->member[i].hold, err);
+		pthread_mutex_unlock(&c->mu);
+	}
+	return rc;
+}
+
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_multi_hold *m = dlki_hold_multi(hold);
-	int rc = may_release_members(m, err);
+	int rc = dlki_multi_may_release(m, err);
 
 	if (rc != 0)
 		return rc;
-	put_read_side_last(m);
 	rc = dlki_multi_release_members(m, NULL, err);
 	if (m->n == 0)
 		dlki_multi_hold_free(m);

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/overdue.h"
-#include "core/release.h"
 
 struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n)
 {
@@ -112,21 +111,6 @@ int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
 
 /* ---- A release ----------------------------------------------------------- */
 
-static int begin_member(dlock_hold *hold, struct dlk_error *err)
-{
-	struct dlock_client *c = hold->claim->client;
-	int rc = dlki_async_client_begin(c, err);
-
-	if (rc != 0)
-		return rc;
-	pthread_mutex_lock(&c->mu);
-	rc = dlki_may_release(hold, err);
-	pthread_mutex_unlock(&c->mu);
-	if (rc != 0)
-		dlki_client_end(c);
-	return rc;
-}
-
 static void end_members(const struct dlki_multi_hold *m, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -134,17 +118,21 @@ static void end_members(const struct dlki_multi_hold *m, size_t n)
 }
 
 /* Enter a call with each member's client, or with no client. */
-static int begin_members(const struct dlki_multi_hold *m, struct dlk_error *err)
+static int begin_members(struct dlki_multi_hold *m, struct dlk_error *err)
 {
-	for (size_t i = 0; i < m->n; i++) {
-		int rc = begin_member(m->member[i].hold, err);
+	size_t n = 0;
+	int rc = 0;
 
-		if (rc != 0) {
-			end_members(m, i);
-			return rc;
-		}
+	while (n < m->n && rc == 0) {
+		rc = dlki_async_client_begin(m->member[n].hold->claim->client,
+					     err);
+		n += rc == 0;
 	}
-	return 0;
+	if (rc == 0)
+		rc = dlki_multi_may_release(m, err);
+	if (rc != 0)
+		end_members(m, n);
+	return rc;
 }
 
 int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
