@@ -64,6 +64,8 @@ static int input_ended(const struct leash *l, short revents)
 	if (in_background(l))
 		return revents & (POLLHUP | POLLERR | POLLNVAL);
 	n = read(l->input, text, sizeof(text));
+	if (n < 0 && errno == EIO && l->terminal.fd >= 0)
+		return revents & POLLHUP; /* else another group has it by now */
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
