@@ -27,9 +27,15 @@ int terminal_lent(const struct terminal *t, pid_t pgid)
 	return t->given && tcgetpgrp(t->fd) == pgid;
 }
 
+/* Whether the group is that of the shell that started dlock, or the session. */
+static int is_shell(pid_t pgid)
+{
+	return pgid == getpgid(getppid()) || pgid == getpgid(getsid(0));
+}
+
 void terminal_take(struct terminal *t)
 {
-	if (t->given)
+	if (t->given && !is_shell(tcgetpgrp(t->fd)))
 		tcsetpgrp(t->fd, getpgrp());
 	t->given = 0;
 }

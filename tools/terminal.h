@@ -33,7 +33,8 @@ void terminal_give(struct terminal *t, pid_t pgid);
 /* Whether dlock gave the terminal to `pgid`, and the group still has it. */
 int terminal_lent(const struct terminal *t, pid_t pgid);
 
-/* Take the terminal back, if it was given. */
+/* Take the terminal back, if it was given; not from a shell, which has put
+ * dlock in the background. */
 void terminal_take(struct terminal *t);
 
 /* Undo a killed command's changes of modes. */

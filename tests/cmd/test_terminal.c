@@ -327,3 +327,24 @@ Test(terminal, that_changes_hands_does_not_end_a_hold)
 	unlink("more");
 	cr_expect_eq(finish(&p).code, 0);
 }
+
+/* A shell that puts the command in the background has the terminal again. */
+Test(terminal, is_not_taken_from_the_shell)
+{
+	struct screen s;
+	struct proc p;
+	int pid;
+
+	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
+	type(&s, "$DLOCK_BIN run n -- /bin/sh -c 'echo $PPID >pid; "
+		 "until test -e go; do sleep 0.01; done'\n");
+	EVENTUALLY(sscanf(slurp(file_path("pid")), "%d\n", &pid) == 1);
+	kill(pid, SIGSTOP);
+	EVENTUALLY(shows(&s, "Stopped"));
+	type(&s, "bg; echo over $((40 + 2)).\n");
+	EVENTUALLY(shows(&s, "over 42."));
+	write_file(file_path("go"), "", 0600);
+	EVENTUALLY(is_free("n"));
+	type(&s, "wait; exit 7\n");
+	cr_expect_eq(finish(&p).code, 7);
+}
