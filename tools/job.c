@@ -76,10 +76,10 @@ static void on_end(struct job *j, const siginfo_t *info)
 		j->end.sig = info->si_status;
 		j->end.missed = terminal_lent(j->terminal, j->pid) &&
 				(j->end.sig == SIGINT || j->end.sig == SIGQUIT);
-		terminal_take(j->terminal);
-		terminal_restore(j->terminal);
 	}
 	terminal_take(j->terminal);
+	if (j->end.sig)
+		terminal_restore(j->terminal);
 	/* dlock was stopped for too long, and the guard killed the group. */
 	if (j->on_loss == ON_LOSS_KILL && info->si_code == CLD_KILLED &&
 	    info->si_status == SIGKILL && boottime_now() >= j->told)

@@ -43,7 +43,7 @@ void terminal_take(struct terminal *t)
 void terminal_restore(const struct terminal *t)
 {
 	if (t->fd >= 0 && terminal_ours(t))
-		tcsetattr(t->fd, TCSADRAIN, &t->modes);
+		tcsetattr(t->fd, TCSANOW, &t->modes);
 }
 
 int terminal_ours(const struct terminal *t)

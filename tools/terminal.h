@@ -37,7 +37,8 @@ int terminal_lent(const struct terminal *t, pid_t pgid);
  * dlock in the background. */
 void terminal_take(struct terminal *t);
 
-/* Undo a killed command's changes of modes. */
+/* Undo a killed command's changes of modes.  Does not wait for output that the
+ * terminal has yet to show. */
 void terminal_restore(const struct terminal *t);
 
 /* Is dlock's own group in the foreground? */

@@ -348,3 +348,32 @@ Test(terminal, is_not_taken_from_the_shell)
 	type(&s, "wait; exit 7\n");
 	cr_expect_eq(finish(&p).code, 7);
 }
+
+/* Whether the process waits in a call. */
+static int sleeps(int pid)
+{
+	char path[64], *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	state = strrchr(slurp(path), ')');
+	return state && state[2] == 'S';
+}
+
+/* What the command leaves behind writes more than the terminal takes. */
+Test(terminal, that_is_full_does_not_keep_the_lock)
+{
+	const char *file = file_path("pids");
+	struct screen s;
+	struct proc p;
+	int writer, leader;
+
+	start_there(&p, &s,
+		    ARGS(NULL, RUN_SH,
+			 "(exec cat /dev/zero) & echo $! $$ >pids; "
+			 "exec sleep 1000"));
+	EVENTUALLY(sscanf(slurp(file), "%d %d\n", &writer, &leader) == 2);
+	EVENTUALLY(sleeps(writer));
+	kill(leader, SIGKILL);
+	cr_expect_eq(finish(&p).code, 128 + SIGKILL);
+	cr_expect(is_free("n"));
+}
