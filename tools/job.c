@@ -264,9 +264,9 @@ static void make_way(struct job *j)
 	look_at_child(j);
 	if (j->ended || j->asked || j->killed)
 		return;
-	say("others want \"%s\": asking the command to end", j->name);
 	send_group(j, SIGTERM);
 	send_group(j, SIGCONT);
+	say("others want \"%s\": asking the command to end", j->name);
 }
 
 static void arm(const struct job *j, int64_t next_ms)

@@ -279,6 +279,22 @@ struct result stop(const struct proc *p)
 	return finish(p);
 }
 
+int full_pipe(void)
+{
+	static const char block[4096];
+	int ends[2], flags;
+
+	cr_assert(pipe2(ends, O_CLOEXEC) == 0);
+	flags = fcntl(ends[1], F_GETFL);
+	cr_assert(fcntl(ends[1], F_SETFL, flags | O_NONBLOCK) == 0);
+	while (write(ends[1], block, sizeof(block)) > 0)
+		;
+	while (write(ends[1], block, 1) > 0)
+		;
+	cr_assert(fcntl(ends[1], F_SETFL, flags) == 0);
+	return ends[1];
+}
+
 int is_free(const char *name)
 {
 	return DLOCK("run", "-n", name, "/bin/true").code == 0;

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,23 +201,6 @@ Test(usage, a_reader_that_goes_away_is_no_news)
 				   "echo $? >&2) | true");
 
 	cr_expect_str_eq(r.err, "74\n");
-}
-
-/* Return a full pipe: a writer blocks. */
-static int full_pipe(void)
-{
-	static const char block[4096];
-	int ends[2], flags;
-
-	cr_assert(pipe2(ends, O_CLOEXEC) == 0);
-	flags = fcntl(ends[1], F_GETFL);
-	cr_assert(fcntl(ends[1], F_SETFL, flags | O_NONBLOCK) == 0);
-	while (write(ends[1], block, sizeof(block)) > 0)
-		;
-	while (write(ends[1], block, 1) > 0)
-		;
-	cr_assert(fcntl(ends[1], F_SETFL, flags) == 0);
-	return ends[1];
 }
 
 /* Return the process's arguments, separated by spaces. */

@@ -4,7 +4,10 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(wanted, .init = world_begin, .fini = world_end, .timeout = 120);
 
@@ -66,6 +69,25 @@ Test(wanted, ends_the_command_by_a_waiter)
 	cr_expect_eq(DLOCK("run", "-w", "15", "n", "--", "true").code, 0);
 	r = finish(&p);
 	cr_expect(strstr(r.err, "others want \"n\""), "%s", r.err);
+}
+
+/* dlock waits for its standard error, and the command does not. */
+Test(wanted, ends_the_command_before_the_message)
+{
+	struct proc p;
+	char full[64];
+
+	snprintf(full, sizeof(full), "/proc/%d/fd/%d", (int)getpid(),
+		 full_pipe());
+	start(&p, ARGS("/bin/sh", "-c",
+		       "exec \"$0\" run --on-wanted=term n -- \"$1\" got leave "
+		       "2>\"$2\"",
+		       getenv("DLOCK_BIN"), helper("sigchild"), full));
+	await_line(file_path("got"), "ready ");
+	cr_expect_eq(DLOCK("revoke", "n").code, 0);
+	await_line(file_path("got"), "signal 15");
+	kill(p.pid, SIGKILL);
+	cr_expect_eq(finish(&p).code, -SIGKILL);
 }
 
 Test(wanted, is_ignored_by_default)
