@@ -118,6 +118,7 @@ static void on_signal(struct job *j, int sig)
 		look_at_child(j);
 		break;
 	case SIGPIPE:
+	case SIGXFSZ:
 	case SIGTTIN:
 	case SIGTTOU:
 		break; /* dlock's own affairs */

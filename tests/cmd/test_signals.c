@@ -164,3 +164,28 @@ Test(signals, stop_and_continue_the_command_and_not_dlock)
 	cr_expect_eq(stop(&p).code, -SIGTERM);
 	cr_expect(is_free("n"));
 }
+
+/* dlock's own messages may be more than the limit of a file. */
+Test(signals, of_messages_beyond_a_limit_do_not_reach_the_command)
+{
+	const char *file = file_path("got");
+	struct proc p;
+	int child;
+
+	start(&p, ARGS("/bin/bash", "-c",
+		       "head -c 8192 /dev/zero >full; ulimit -f 8; "
+		       "exec \"$0\" run n -- \"$1\" got stay 2>>full",
+		       getenv("DLOCK_BIN"), helper("sigchild")));
+	await_line(file, "ready ");
+	cr_assert(sscanf(slurp(file), "ready %d", &child) == 1);
+	kill(child, SIGSTOP);
+	EVENTUALLY(stopped(child));
+	/* dlock says that the command is stopped, and then continues it. */
+	kill(p.pid, SIGCONT);
+	EVENTUALLY(!stopped(child));
+	kill(p.pid, SIGRTMIN);
+	await_line(file, "signal 34");
+	cr_expect(!has_line(slurp(file), "signal 25"), "%s", slurp(file));
+	kill(child, SIGKILL);
+	cr_expect_eq(finish(&p).code, 128 + SIGKILL);
+}
