@@ -351,7 +351,7 @@ static int refuse(const struct command *cmd, const struct option_spec *spec,
  * the last word read. */
 static const char *refused(char **argv, int at)
 {
-	return optopt > 0 && optopt <= UCHAR_MAX ? argv[at] : argv[optind - 1];
+	return optopt != 0 && optopt <= UCHAR_MAX ? argv[at] : argv[optind - 1];
 }
 
 int options_parse(struct options *o, const struct command *cmd, int argc,

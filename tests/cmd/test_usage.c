@@ -77,6 +77,7 @@ Test(usage, mistakes_are_named)
 		{ { "hold", "-c", "true", "n" }, "no option -c" },
 		{ { "run", "--nonblok", "n", "true" }, "mean --nonblock" },
 		{ { "run", "--frobnicate", "n", "true" }, "dlock help run" },
+		{ { "run", "--shared", "-\xc3\xa9", "n" }, "option -\\xc3" },
 		{ { "run", "--shared=1", "n", "true" }, "takes no argument" },
 		{ { "run", "", "true" }, "" },
 		{ { "run", "a\nb", "true" }, "" },
