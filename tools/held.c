@@ -112,7 +112,7 @@ int held_acquire(struct held *h)
 	if (code == DLOCK_EBUSY) {
 		if (h->o.verbose)
 			say("%s", dlock_errmsg());
-		return h->o.conflict;
+		return (int)h->o.conflict;
 	}
 	if (code > 0)
 		return fail(LEAVE_SYSTEM, "cannot wait for \"%s\": %s", h->name,

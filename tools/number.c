@@ -50,19 +50,19 @@ int parse_duration(const char *text, int64_t *out_ms)
 	return 1;
 }
 
-int parse_number(const char *text, long least, long most, long *out)
+int parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *out)
 {
-	long value = 0;
+	uint64_t value = 0;
 
 	if (!*text)
 		return 0;
 	for (; *text; text++) {
-		if (*text < '0' || *text > '9' || value > most / 10)
+		if (*text < '0' || *text > '9')
 			return 0;
-		value = value * 10 + (*text - '0');
+		value = value * 10 + (uint64_t)(*text - '0');
+		if (value > most)
+			return 0;
 	}
-	if (value < least || value > most)
-		return 0;
-	*out = value;
-	return 1;
+	*out = (uint32_t)value;
+	return value >= least;
 }

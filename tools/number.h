@@ -15,6 +15,7 @@ int parse_duration(const char *text, int64_t *out_ms);
 
 /* Parse a decimal number from `least` to `most`; 0 if the text is no such
  * number. */
-int parse_number(const char *text, long least, long most, long *out);
+int parse_number(const char *text, uint32_t least, uint32_t most,
+		 uint32_t *out);
 
 #endif

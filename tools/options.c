@@ -52,6 +52,17 @@ static int take_uri(struct options *o)
 	return 0;
 }
 
+static int take_duration(struct options *o, const char *option, int64_t *out)
+{
+	if (parse_duration(optarg, out))
+		return 1;
+	o->status = fail(LEAVE_USAGE,
+			 "%s wants a number of seconds such as 5 or 0.5, or a "
+			 "duration such as 250ms or 2m, not \"%s\"",
+			 option, optarg);
+	return 0;
+}
+
 static int take_wait(struct options *o, enum option_id option, struct choice *c)
 {
 	if (c->wait != OPTION_END && c->wait != option) {
@@ -60,53 +71,33 @@ static int take_wait(struct options *o, enum option_id option, struct choice *c)
 		return 0;
 	}
 	c->wait = option;
-	if (option == OPTION_NONBLOCK) {
-		o->wait_ms = 0;
-	} else if (!parse_duration(optarg, &o->wait_ms)) {
-		o->status = fail(LEAVE_USAGE,
-				 "-w wants a number of seconds such as 10 or "
-				 "0.5, or a duration such as 250ms or 2m, not "
-				 "\"%s\"",
-				 optarg);
-		return 0;
-	}
+	if (option == OPTION_WAIT)
+		return take_duration(o, "-w", &o->wait_ms);
+	o->wait_ms = 0;
 	return 1;
+}
+
+/* The message says what the option `wants`. */
+static int take_number(struct options *o, uint32_t least, uint32_t most,
+		       const char *wants, uint32_t *out)
+{
+	if (parse_number(optarg, least, most, out))
+		return 1;
+	o->status = fail(LEAVE_USAGE, "%s, not \"%s\"", wants, optarg);
+	return 0;
 }
 
 static int take_kind(struct options *o, enum option_id option, struct choice *c)
 {
-	long number;
-
 	if (refuse_kind(o, option, &c->kind))
 		return 0;
 	o->shared = option == OPTION_SHARED;
 	if (option != OPTION_SEMAPHORE)
 		return 1;
 	o->kind = KIND_SEMAPHORE;
-	if (!parse_number(optarg, 1, UINT32_MAX, &number)) {
-		o->status = fail(LEAVE_USAGE,
-				 "-S wants the number of permits, "
-				 "1 or more, not \"%s\"",
-				 optarg);
-		return 0;
-	}
-	o->permits = (uint32_t)number;
-	return 1;
-}
-
-static int take_number(struct options *o)
-{
-	long number;
-
-	if (parse_number(optarg, 1, UINT32_MAX, &number)) {
-		o->take = (uint32_t)number;
-		return 1;
-	}
-	o->status = fail(LEAVE_USAGE,
-			 "--take wants a number of permits, 1 or more, not "
-			 "\"%s\"",
-			 optarg);
-	return 0;
+	return take_number(o, 1, UINT32_MAX,
+			   "-S wants the number of permits, 1 or more",
+			   &o->permits);
 }
 
 /* When all options are known. */
@@ -123,32 +114,6 @@ static int check_take(struct options *o)
 				 "--take %" PRIu32 " is more than the "
 				 "semaphore's %" PRIu32 " permits",
 				 o->take, o->permits);
-	return 0;
-}
-
-static int take_duration(struct options *o, const char *option, int64_t *out)
-{
-	if (parse_duration(optarg, out))
-		return 1;
-	o->status = fail(LEAVE_USAGE,
-			 "%s wants a number of seconds such as 5 or 0.5, or a "
-			 "duration such as 250ms or 2m, not \"%s\"",
-			 option, optarg);
-	return 0;
-}
-
-static int take_conflict(struct options *o)
-{
-	long number;
-
-	if (parse_number(optarg, 0, 255, &number)) {
-		o->conflict = (int)number;
-		return 1;
-	}
-	o->status = fail(LEAVE_USAGE,
-			 "-E wants an exit code from 0 to "
-			 "255, not \"%s\"",
-			 optarg);
 	return 0;
 }
 
@@ -293,9 +258,14 @@ static int take_option(struct options *o, const struct command *cmd,
 	case OPTION_SEMAPHORE:
 		return take_kind(o, option, c);
 	case OPTION_TAKE:
-		return take_number(o);
+		return take_number(o, 1, UINT32_MAX,
+				   "--take wants a number of permits, 1 or "
+				   "more",
+				   &o->take);
 	case OPTION_CONFLICT:
-		return take_conflict(o);
+		return take_number(o, 0, 255,
+				   "-E wants an exit code from 0 to 255",
+				   &o->conflict);
 	case OPTION_GRACE:
 		return take_duration(o, "--signal-grace", &o->grace_ms);
 	case OPTION_AT_LEAST:

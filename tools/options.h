@@ -35,7 +35,7 @@ struct options {
 	uint32_t permits;   /* of KIND_SEMAPHORE */
 	uint32_t take;      /* so many of them; 0: one, or the lock */
 	int shared;
-	int conflict;       /* exit code for a busy lock */
+	uint32_t conflict;  /* exit code for a busy lock */
 	int json, metrics, yes, verbose;
 	int in_full;        /* -l */
 	/* Options of dlock compare; a string is NULL if not given. */

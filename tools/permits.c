@@ -13,14 +13,13 @@
 /* To look at a semaphore, a handle with any number of permits will do. */
 static int choose_number(struct options *o)
 {
-	long n = UINT32_MAX;
-
-	if (o->n_args == 2 && !parse_number(o->args[1], 1, UINT32_MAX, &n))
+	o->kind = KIND_SEMAPHORE;
+	o->permits = UINT32_MAX;
+	if (o->n_args == 2 &&
+	    !parse_number(o->args[1], 1, UINT32_MAX, &o->permits))
 		return fail(LEAVE_USAGE,
 			    "\"%s\" is no number of permits: 1 to %" PRIu32,
 			    o->args[1], UINT32_MAX);
-	o->kind = KIND_SEMAPHORE;
-	o->permits = (uint32_t)n;
 	return 0;
 }
 

@@ -7,7 +7,7 @@ static int version_main(const struct command *self, int argc, char **argv)
 {
 	struct options o;
 
-	if (argc > 0 && !options_parse(&o, self, argc, argv))
+	if (!options_parse(&o, self, argc, argv))
 		return o.status;
 	return print_version();
 }
