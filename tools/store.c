@@ -7,6 +7,7 @@
 #include "message.h"
 #include "password.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -92,42 +93,25 @@ int store_explain(void)
 	return status;
 }
 
-static void log_most(const struct dlock_log_line *line, void *arg)
-{
-	(void)arg;
-	if (line->level <= 2)
-		say("%s", line->text);
-}
+/* The last level of the library's lines that is printed. */
+static int last_level;
 
-static void log_all(const struct dlock_log_line *line, void *arg)
+static void on_log(const struct dlock_log_line *line, void *arg)
 {
 	(void)arg;
-	say("%s", line->text);
-}
-
-static void log_warnings(const struct dlock_log_line *line, void *arg)
-{
-	(void)arg;
-	if (line->level <= 1)
-		say("%s", line->text);
-}
-
-static void log_errors(const struct dlock_log_line *line, void *arg)
-{
-	(void)arg;
-	if (line->level == 0)
+	if (line->level <= last_level)
 		say("%s", line->text);
 }
 
 /* Warnings are about holds: a command that only looks at locks has no hold, and
  * prints them with -v. */
-static dlock_log_fn log_of(const struct options *o, int holds)
+static int last_level_of(const struct options *o, int holds)
 {
 	if (o->verbose > 1)
-		return log_all;
+		return INT_MAX;
 	if (o->verbose)
-		return log_most;
-	return holds ? log_warnings : log_errors;
+		return 2;
+	return holds ? 1 : 0;
 }
 
 /* Open the store within the user's wait: a store may become reachable.  Without
@@ -159,7 +143,8 @@ int store_open(struct store *s, const struct options *o,
 	opts.once = o->wait_ms >= 0;
 	opts.on_event = on_event;
 	opts.arg = arg;
-	opts.on_log = log_of(o, on_event != NULL);
+	last_level = last_level_of(o, on_event != NULL);
+	opts.on_log = on_log;
 	code = open_by(s, &opts, o->wait_ms);
 	if (code < 0) {
 		s->client = NULL;
