@@ -150,6 +150,8 @@ for shell in bash zsh fish; do
 	is $shell 'dlock show a=b:' a=b:c
 	is $shell "dlock show -u file://$dir/others " elsewhere
 	is $shell "dlock show --uri=file://$dir/others -v " elsewhere
+	is $shell "dlock show -u file://$dir/others\\?keep_file=on\\&label=x " \
+		elsewhere
 	is $shell "dlock show -u file://$dir/nowhere "
 	is $shell 'dlock show nightly '
 	# What an option takes.

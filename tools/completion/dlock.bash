@@ -30,9 +30,10 @@ _dlock_schemes() {
 	"$dlock" backends 2> /dev/null | sed -nE 's/^([a-z+]+) +yes .*/\1/p'
 }
 
-# The locks in the store that the line names, or else the environment.
+# The locks in the store that the line names, or else the environment.  No URI
+# has quotes or backslashes but those that were typed for the shell.
 _dlock_names() {
-	timeout 2 "$dlock" list --json -w 1 "${store[@]}" 2> /dev/null |
+	timeout 2 "$dlock" list --json -w 1 "${store[@]//[\"\'\\]/}" 2> /dev/null |
 		sed -nE '/^ *"name": "(.*)",?$/{s//\1/;s/\\(["\\])/\1/g;p}' |
 		sort -u
 }
