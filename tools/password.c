@@ -28,13 +28,15 @@ static char *find(char *uri, size_t *length)
 	char *start = strstr(uri, "://"), *colon, *at;
 	size_t n;
 
-	if (!start)
-		return NULL;
-	start += 3;
+	/* Without the slashes the URI is wrong, and yet may have a password. */
+	start = start ? start + 3 : uri;
 	n = strcspn(start, "/?#");
 	at = memrchr(start, '@', n);
 	/* The password may go on behind that '@', with a bare '/' or '#'. */
-	at = at ? memrchr(at, '@', strcspn(at, "?")) : find_late_at(start, n);
+	if (at)
+		at = memrchr(at, '@', strcspn(at, "?"));
+	else if (start != uri)
+		at = find_late_at(start, n);
 	if (!at)
 		return NULL;
 	colon = memchr(start, ':', (size_t)(at - start));

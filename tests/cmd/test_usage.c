@@ -252,6 +252,7 @@ Test(usage, a_password_on_the_command_line_is_warned_of)
 		"mem://me:geheim-4711@h/",    "redis://me:a/geheim@h/",
 		"redis://me:12/geheim@h/",    "redis://me:a?geheim@h/",
 		"redis://me:geheim#4711@h/0", "redis://me:a@b/geheim@h/0",
+		"redis:me:geheim@h/0",        "me:geheim@h",
 	};
 
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
