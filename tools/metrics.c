@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics.h"
 #include "print.h"
+#include "since.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 /* An unknown value is no sample. */
 #define UNKNOWN NAN
@@ -36,7 +36,6 @@ static double permits_free(const struct metrics_lock *l)
 static double held_seconds(const struct metrics_lock *l)
 {
 	int64_t since_ms = 0;
-	struct timespec now;
 
 	for (size_t i = 0; i < l->who->count; i++) {
 		const struct participant *p = &l->who->list[i];
@@ -47,9 +46,7 @@ static double held_seconds(const struct metrics_lock *l)
 	}
 	if (since_ms == 0)
 		return UNKNOWN;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
-	       (double)since_ms / 1e3;
+	return (double)since_age_ms(since_ms) / 1e3;
 }
 
 static double lease_seconds(const struct metrics_lock *l)

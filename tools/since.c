@@ -51,13 +51,18 @@ void since_utc(char out[SINCE_SIZE], int64_t since_ms)
 	snprintf(out, SINCE_SIZE, "%s.%03dZ", day, (int)(since_ms % 1000));
 }
 
+int64_t since_age_ms(int64_t since_ms)
+{
+	int64_t age_ms = now_ms() - since_ms;
+
+	return age_ms < 0 ? 0 : age_ms;
+}
+
 void since_age(char out[SINCE_SIZE], int64_t since_ms)
 {
-	int64_t age = (now_ms() - since_ms) / 1000;
+	int64_t age = since_age_ms(since_ms) / 1000;
 	const char *unit = "s";
 
-	if (age < 0)
-		age = 0;
 	if (age >= 2 * DAY) {
 		age /= DAY;
 		unit = "d";

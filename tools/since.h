@@ -17,7 +17,10 @@ void since_local(char out[SINCE_SIZE], int64_t since_ms);
 /* "2026-11-22T21:53:01.250Z". */
 void since_utc(char out[SINCE_SIZE], int64_t since_ms);
 
-/* "12 s", "12 min", "12 h" or "12 d": the time from then to now. */
+/* The time from then to now; 0 if the store's clock is ahead of ours. */
+int64_t since_age_ms(int64_t since_ms);
+
+/* "12 s", "12 min", "12 h" or "12 d": likewise. */
 void since_age(char out[SINCE_SIZE], int64_t since_ms);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 TestSuite(list, .init = world_begin, .fini = world_end, .timeout = 60);
 
@@ -120,6 +122,34 @@ Test(list, may_be_metrics)
 	cr_expect_lt(strtod(strchr(held, '}') + 1, NULL), 60);
 	r = DLOCK("list", "--metrics", "--json");
 	expect_says(r, 64, "--metrics and --json");
+	stop(&holder);
+}
+
+/* Have the next token say that its time is half a minute from now. */
+static void set_clock_ahead(void)
+{
+	uint64_t token = (uint64_t)(time(NULL) + 30) * 1000000;
+	uint64_t floor[] = { token, ~token };
+	FILE *f;
+
+	cr_assert(mkdir(lock_dir(), 0700) == 0);
+	f = fopen(file_path("locks/dlock.~floor"), "wxe");
+	cr_assert(f && fwrite(floor, sizeof(floor), 1, f) == 1 &&
+		  fclose(f) == 0);
+	cr_assert(chmod(file_path("locks/dlock.~floor"), 0600) == 0);
+}
+
+/* The clock that the token follows may be ahead of ours. */
+Test(list, has_no_hold_that_begins_later)
+{
+	struct proc holder;
+	struct result r;
+
+	set_clock_ahead();
+	HOLD(&holder, "n", NULL);
+	r = OK("list", "--metrics");
+	cr_expect(has_sample(r.out, "held_seconds", "n", "lock", 0), "%s",
+		  r.out);
 	stop(&holder);
 }
 
