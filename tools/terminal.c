@@ -7,6 +7,7 @@ void terminal_look(struct terminal *t)
 {
 	t->fd = -1;
 	t->given = 0;
+	t->used = 0;
 	for (int fd = 0; fd <= 2 && t->fd < 0; fd++)
 		if (isatty(fd) && tcgetpgrp(fd) >= 0)
 			t->fd = fd;
@@ -19,7 +20,7 @@ void terminal_look(struct terminal *t)
 void terminal_give(struct terminal *t, pid_t pgid)
 {
 	if (t->fd >= 0 && tcsetpgrp(t->fd, pgid) == 0)
-		t->given = 1;
+		t->given = t->used = 1;
 }
 
 int terminal_lent(const struct terminal *t, pid_t pgid)
@@ -42,7 +43,7 @@ void terminal_take(struct terminal *t)
 
 void terminal_restore(const struct terminal *t)
 {
-	if (t->fd >= 0 && terminal_ours(t))
+	if (t->used && terminal_ours(t))
 		tcsetattr(t->fd, TCSANOW, &t->modes);
 }
 

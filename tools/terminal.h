@@ -16,14 +16,15 @@ struct terminal {
 	int fd;    /* or -1 */
 	int eager; /* give the terminal to the command from the start */
 	int given;
+	int used;  /* it was given, if only for a while */
 	struct termios modes;
 };
 
 /*
- * Examine the terminal.  The command gets the terminal at once if standard
- * input and output are the terminal and dlock is in the foreground.  Not so in
- * a pipeline, where the neighbours share dlock's group and need the terminal,
- * too: there the command gets the terminal when it first reads.
+ * Examine the terminal.  The command gets the terminal at once
+ * if standard input and output are the terminal and dlock is in the foreground.
+ * Not so in a pipeline, where the neighbours share dlock's group and need the
+ * terminal, too: there the command gets the terminal when it first reads.
  */
 void terminal_look(struct terminal *t);
 
@@ -37,8 +38,8 @@ int terminal_lent(const struct terminal *t, pid_t pgid);
  * dlock in the background. */
 void terminal_take(struct terminal *t);
 
-/* Undo a killed command's changes of modes.  Does not wait for output that the
- * terminal has yet to show. */
+/* Undo a killed command's changes of modes, if the command had the terminal.
+ * Does not wait for output that the terminal has yet to show. */
 void terminal_restore(const struct terminal *t);
 
 /* Is dlock's own group in the foreground? */

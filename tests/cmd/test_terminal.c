@@ -1,78 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dlock on a terminal: input, interrupts and stops. */
+#include "screen.h"
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 TestSuite(terminal, .init = world_begin, .fini = world_end, .timeout = 60);
-
-/* The other end of the terminal, and the output so far. */
-struct screen {
-	int fd;
-	char text[65536];
-	size_t used;
-};
-
-static void become(const char *slave, char *const argv[])
-{
-	int fd;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setsid();
-	fd = open(slave, O_RDWR);
-	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) < 0 || dup2(fd, 0) < 0 ||
-	    dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-		_exit(98);
-	execv(argv[0], argv);
-	_exit(99);
-}
-
-static void start_there(struct proc *p, struct screen *s, const char *const a[])
-{
-	char *argv[16] = { (char *)(a[0] ? a[0] : getenv("DLOCK_BIN")) };
-	char slave[64];
-
-	for (size_t i = 1; a[i]; i++)
-		argv[i] = (char *)a[i];
-	memset(s, 0, sizeof(*s));
-	s->fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	cr_assert(s->fd >= 0 && grantpt(s->fd) == 0 && unlockpt(s->fd) == 0);
-	cr_assert(ptsname_r(s->fd, slave, sizeof(slave)) == 0);
-	p->number = -1;
-	p->pid = fork();
-	if (p->pid == 0)
-		become(slave, argv);
-	cr_assert(p->pid > 0);
-}
-
-static int shows(struct screen *s, const char *text)
-{
-	struct pollfd fd = { .fd = s->fd, .events = POLLIN };
-
-	while (poll(&fd, 1, 0) > 0 && s->used < sizeof(s->text) - 1) {
-		ssize_t n = read(s->fd, s->text + s->used,
-				 sizeof(s->text) - 1 - s->used);
-
-		if (n <= 0)
-			break;
-		s->used += (size_t)n;
-	}
-	return strstr(s->text, text) != NULL;
-}
-
-static void type(const struct screen *s, const char *keys)
-{
-	cr_assert(write(s->fd, keys, strlen(keys)) == (ssize_t)strlen(keys));
-}
 
 #define RUN_SH "run", "n", "--", "/bin/sh", "-c"
 
@@ -347,6 +285,24 @@ Test(terminal, is_not_taken_from_the_shell)
 	EVENTUALLY(is_free("n"));
 	type(&s, "wait; exit 7\n");
 	cr_expect_eq(finish(&p).code, 7);
+}
+
+/* The neighbour in the pipeline may have changed them, as a pager does. */
+Test(terminal, whose_modes_the_command_had_no_hand_in_keeps_them)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s,
+		    ARGS("/bin/sh", "-c",
+			 "\"$0\" run n -- /bin/sh -c '>ready; until test -e "
+			 "go; do sleep 0.01; done; kill -KILL $$' | { "
+			 "until test -e ready; do sleep 0.01; done; "
+			 "stty -echo </dev/tty; >go; cat; stty -a </dev/tty; }",
+			 getenv("DLOCK_BIN")));
+	EVENTUALLY(shows(&s, " echoe "));
+	cr_expect(shows(&s, " -echo "), "%s", s.text);
+	cr_expect_eq(finish(&p).code, 0);
 }
 
 /* Whether the process waits in a call. */
