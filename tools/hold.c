@@ -44,7 +44,7 @@ static void leash_open(struct leash *l)
 	if (is_null(STDIN_FILENO)) {
 		l->input = -1;
 		l->parent = pidfd_open(getppid(), 0);
-	} else if (isatty(STDIN_FILENO)) {
+	} else if (tcgetpgrp(STDIN_FILENO) >= 0) {
 		terminal_look(&l->terminal);
 	}
 }

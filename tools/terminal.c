@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "terminal.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 void terminal_look(struct terminal *t)
@@ -11,6 +12,8 @@ void terminal_look(struct terminal *t)
 	for (int fd = 0; fd <= 2 && t->fd < 0; fd++)
 		if (isatty(fd) && tcgetpgrp(fd) >= 0)
 			t->fd = fd;
+	if (t->fd < 0)
+		t->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	if (t->fd >= 0 && tcgetattr(t->fd, &t->modes) < 0)
 		t->fd = -1;
 	t->eager = t->fd == STDIN_FILENO && isatty(STDOUT_FILENO) &&

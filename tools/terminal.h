@@ -21,7 +21,8 @@ struct terminal {
 };
 
 /*
- * Examine the terminal.  The command gets the terminal at once
+ * Examine the terminal of the session, which a command can open even if no
+ * standard descriptor is the terminal.  The command gets the terminal at once
  * if standard input and output are the terminal and dlock is in the foreground.
  * Not so in a pipeline, where the neighbours share dlock's group and need the
  * terminal, too: there the command gets the terminal when it first reads.

@@ -287,6 +287,23 @@ Test(terminal, is_not_taken_from_the_shell)
 	cr_expect_eq(finish(&p).code, 7);
 }
 
+/* As ssh and sudo ask for a password, whatever the descriptors are. */
+Test(terminal, is_lent_to_a_command_that_opens_it)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s,
+		    ARGS("/bin/sh", "-c",
+			 "exec \"$0\" run n -- /bin/sh -c 'read x </dev/tty; "
+			 "echo got=$x >/dev/tty' </dev/null >/dev/null 2>&1",
+			 getenv("DLOCK_BIN")));
+	EVENTUALLY(!is_free("n"));
+	type(&s, "hello\n");
+	EVENTUALLY(shows(&s, "got=hello"));
+	cr_expect_eq(finish(&p).code, 0);
+}
+
 /* The neighbour in the pipeline may have changed them, as a pager does. */
 Test(terminal, whose_modes_the_command_had_no_hand_in_keeps_them)
 {
