@@ -39,17 +39,18 @@ static int64_t clamp(int64_t x, int64_t least, int64_t most)
 	return x < least ? least : x > most ? most : x;
 }
 
-static void resume(struct job *j)
-{
-	if (terminal_ours(j->terminal))
-		terminal_give(j->terminal, j->pid);
-	j->stopped = 0;
-	send_group(j, SIGCONT);
-}
-
 static int wants_terminal(const struct job *j)
 {
 	return j->stopped == SIGTTIN || j->stopped == SIGTTOU;
+}
+
+static void resume(struct job *j)
+{
+	if ((j->terminal->eager || wants_terminal(j)) &&
+	    terminal_ours(j->terminal))
+		terminal_give(j->terminal, j->pid);
+	j->stopped = 0;
+	send_group(j, SIGCONT);
 }
 
 static void on_stop(struct job *j, int sig)

@@ -322,6 +322,27 @@ Test(terminal, whose_modes_the_command_had_no_hand_in_keeps_them)
 	cr_expect_eq(finish(&p).code, 0);
 }
 
+Test(terminal, stays_with_the_pipeline_when_dlock_is_continued)
+{
+	struct screen s;
+	struct proc p;
+	int pid;
+
+	start_there(&p, &s,
+		    ARGS("/bin/sh", "-c",
+			 "\"$0\" run n -- /bin/sh -c 'trap \">winch\" WINCH; "
+			 "echo $PPID >pid; until test -e go; do sleep 0.01; "
+			 "done' | cat",
+			 getenv("DLOCK_BIN")));
+	EVENTUALLY(sscanf(slurp(file_path("pid")), "%d\n", &pid) == 1);
+	kill(pid, SIGCONT);
+	kill(pid, SIGWINCH);
+	EVENTUALLY(access("winch", F_OK) == 0);
+	cr_expect_eq(tcgetpgrp(s.fd), p.pid);
+	write_file("go", "", 0600);
+	cr_expect_eq(finish(&p).code, 0);
+}
+
 /* Whether the process waits in a call. */
 static int sleeps(int pid)
 {
