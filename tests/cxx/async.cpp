@@ -170,6 +170,38 @@ TEST(begun_acquire_ends_with_its_client)
 	THROWS(static_cast<void>(a.get()), dlock::errc::canceled);
 }
 
+/* Each scope ends with the lock objects, ahead of the callbacks. */
+TEST(begun_acquire_outlives_its_lock_object)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex theirs(other, name);
+	dlock::acquiring a;
+	{
+		const dlock::hold first = theirs.acquire();
+
+		for (const bool dropped : { true, false }) {
+			dlock::mutex mine(c, name);
+
+			mine.unbind();
+			dlock::multi_lock all({ mine });
+			dlock::acquiring one = mine.acquire_start(c);
+			dlock::acquiring both = all.acquire_start(c);
+
+			c.wait(20ms);
+			if (!dropped)
+				a = std::move(both);
+		}
+	}
+	{
+		const dlock::hold h = a.get();
+
+		CHECK(h && !h.check() && !theirs.try_acquire());
+	}
+	CHECK(theirs.try_acquire_for(20s));
+	while (c.pending() > 0)
+		CHECK(c.wait(20s));
+}
+
 TEST(begun_acquire_of_many)
 {
 	dlock::client c(uri), other(uri);

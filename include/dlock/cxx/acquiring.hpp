@@ -29,20 +29,23 @@ namespace detail
 class beginning
 {
 public:
-	beginning(std::shared_ptr<const hooks> h, granted_fn f)
-		: hooks_(std::move(h)), done_(std::move(f))
+	beginning(std::shared_ptr<dlock_lock> l,
+		  std::shared_ptr<const hooks> h, granted_fn f)
+		: lock_(std::move(l)), hooks_(std::move(h)), done_(std::move(f))
 	{
 	}
 
-	/* Begin an acquire: by `fn`, a function of C whose last arguments are
-	 * the callback, the callback's argument and the number. */
+	/* Begin an acquire of `lock`: by `fn`, a function of C whose last
+	 * arguments are the callback, the callback's argument and the
+	 * number. */
 	template <class Function>
 	static dlock_op start(const Function &fn,
+			      std::shared_ptr<dlock_lock> lock,
 			      std::shared_ptr<const hooks> hooks,
 			      granted_fn done)
 	{
-		auto call = std::make_unique<beginning>(std::move(hooks),
-							std::move(done));
+		auto call = std::make_unique<beginning>(
+			std::move(lock), std::move(hooks), std::move(done));
 		dlock_op op = 0;
 
 		settle(fn(call->done_ ? end : nullptr, call.get(), &op),
@@ -62,6 +65,7 @@ private:
 			    r->message);
 	}
 
+	std::shared_ptr<dlock_lock> lock_; /* not freed before the callback */
 	std::shared_ptr<const hooks> hooks_;
 	granted_fn done_;
 };

@@ -119,7 +119,7 @@ public:
 	 * Begin an acquire, of an unbound handle or a semaphore:
 	 * dlock_acquire_start().  `done` gets the end of the acquire; the
 	 * number is for client::cancel().  Without `done` the result owns the
-	 * hold.  Keep the handle until then.
+	 * hold.  The handle may be destroyed before.
 	 */
 	dlock_op acquire_start(granted_fn done)
 	{
@@ -228,7 +228,8 @@ protected:
 	template <class Function>
 	dlock_op start(const Function &fn, granted_fn done)
 	{
-		return detail::beginning::start(fn, hooks_, std::move(done));
+		return detail::beginning::start(fn, lock_, hooks_,
+						std::move(done));
 	}
 
 	/* `make` is given where to put the handle. */
@@ -243,8 +244,9 @@ protected:
 			taken_ = std::make_unique<detail::taken>();
 		const int rc = make(&made);
 
-		lock_.reset(made);
 		detail::settle(rc, code);
+		if (made)
+			lock_.reset(made, dlock_lock_free);
 	}
 
 	static const std::shared_ptr<const detail::hooks> &
@@ -369,15 +371,8 @@ protected:
 	}
 
 private:
-	struct freer {
-		void operator()(dlock_lock *l) const noexcept
-		{
-			dlock_lock_free(l);
-		}
-	};
-
 	std::shared_ptr<const detail::hooks> hooks_;
-	std::unique_ptr<dlock_lock, freer> lock_;
+	std::shared_ptr<dlock_lock> lock_; /* also of begun acquires */
 	std::unique_ptr<detail::taken> taken_; /* of a lockable */
 };
 
