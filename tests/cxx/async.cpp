@@ -51,6 +51,9 @@ TEST(begun_acquire_is_awaited)
 		const dlock::hold h = a.get();
 
 		CHECK(h && !h.check() && a.ready());
+		CHECK(!theirs.try_acquire());
+		THROWS(static_cast<void>(a.get()), dlock::errc::invalid);
+		CHECK(has(thrown, "NULL"));
 		a = mine.acquire_start(c, 30ms);
 		THROWS(static_cast<void>(a.get()), dlock::errc::busy);
 		CHECK(has(thrown, name));

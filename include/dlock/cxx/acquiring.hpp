@@ -112,11 +112,15 @@ public:
 			(void)dlock_cancel_op(state_->client, state_->op);
 	}
 
-	/* Process the client until ready(); then the hold, once. */
+	/* Process the client until ready(); then the hold, and the object is
+	 * empty. */
 	hold get(std::error_code &code) noexcept
 	{
 		await(code);
-		return code ? hold() : std::move(state_->h);
+		const std::shared_ptr<state> s = code ? nullptr :
+							std::move(state_);
+
+		return s ? std::move(s->h) : hold();
 	}
 
 	hold get()
@@ -167,7 +171,7 @@ private:
 
 	void await(std::error_code &code) noexcept
 	{
-		int rc = state_ ? DLOCK_OK : DLOCK_EINVAL;
+		int rc = state_ ? DLOCK_OK : dlock_wait(nullptr, 0);
 
 		/* Another thread may process the end: the end wakes no other
 		 * thread. */
