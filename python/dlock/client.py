@@ -7,8 +7,8 @@ import weakref
 from collections import namedtuple
 
 from dlock._dlock import ffi, lib
-from dlock.errors import (Invalid, c_text, checked, from_ms, text, to_ms,
-                          to_permits)
+from dlock.errors import (Invalid, c_text, checked, collected, from_ms,
+                          keep_failure, text, to_permits)
 from dlock.hold import HoldRef, every, known, listed
 from dlock.locks import make
 
@@ -97,9 +97,9 @@ def py_log(line, arg):
         _here.callback = outer
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=keep_failure)
 def py_lock(entry, arg):
-    ffi.from_handle(arg).append(
+    ffi.from_handle(arg)[0].append(
         LockInfo(text(entry.name), text(entry.kind), entry.permits))
 
 
@@ -232,7 +232,4 @@ class Client:
 
     def list(self, timeout=5):
         """The locks that the store knows."""
-        found = []
-        arg = ffi.new_handle(found)
-        checked(lib.dlock_list(self._raw, lib.py_lock, arg, to_ms(timeout)))
-        return found
+        return collected(lib.dlock_list, self._raw, lib.py_lock, timeout)

@@ -160,3 +160,18 @@ def to_permits(number):
 def from_ms(ms):
     """None: does not expire."""
     return None if ms < 0 else ms / 1000
+
+
+def collected(call, raw, each, timeout):
+    """What `each`, a callback of `call`, appends to the first list of `arg`."""
+    found, failed = both = [], []
+    arg = ffi.new_handle(both)
+    checked(call(raw, each, arg, to_ms(timeout)))
+    if failed:
+        raise failed[0]
+    return found
+
+
+def keep_failure(kind, failure, trace):
+    """In such a callback: a signal's handler may raise there."""
+    ffi.from_handle(trace.tb_frame.f_locals["arg"])[1].append(failure)

@@ -6,7 +6,8 @@ from collections import namedtuple
 
 from dlock._dlock import ffi, lib
 from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_text, checked,
-                          failure, from_ms, text, to_ms, to_permits)
+                          collected, failure, from_ms, keep_failure, text,
+                          to_ms, to_permits)
 from dlock.hold import Hold
 from dlock.wait import Signals
 
@@ -44,9 +45,9 @@ def with_options(call, shared, *, lease=None, max_hold=None, renew=True,
     return called
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=keep_failure)
 def py_participant(p, arg):
-    ffi.from_handle(arg).append(Participant(
+    ffi.from_handle(arg)[0].append(Participant(
         text(p.label), text(p.id), p.token, from_ms(p.remaining_ms),
         bool(p.shared), bool(p.waiting), p.since_ms / 1000 or None,
         p.permits, p.limit))
@@ -170,11 +171,8 @@ class Lock:
 
     def inspect(self, timeout=5):
         """The participants, as the store sees them now."""
-        found = []
-        arg = ffi.new_handle(found)
-        checked(lib.dlock_inspect(self._raw, lib.py_participant, arg,
-                                  to_ms(timeout)))
-        return found
+        return collected(lib.dlock_inspect, self._raw, lib.py_participant,
+                         timeout)
 
     def revoke(self, timeout=5):
         """dlock_revoke(): ask its holder to give it up."""

@@ -245,6 +245,24 @@ class Waits(Case):
             os.close(read)
             os.close(write)
 
+    def test_signal_handler_may_raise_in_a_callback(self):
+        """... which takes in an answer of the store."""
+        def interrupted(*_):
+            signal.raise_signal(signal.SIGALRM)
+
+        calls = [("dlock.locks.Participant", self.mine.inspect)]
+        if "LIST" in self.store.caps:
+            calls.append(("dlock.client.LockInfo", self.store.list))
+        old = signal.signal(signal.SIGALRM, raise_interrupt)
+        try:
+            with self.mine:
+                for made, call in calls:
+                    with unittest.mock.patch(made, interrupted):
+                        self.assertRaises(KeyboardInterrupt, call)
+                    self.assertTrue(call())
+        finally:
+            signal.signal(signal.SIGALRM, old)
+
     def test_interrupts_at_any_moment_leave_nothing_held(self):
         armed, came = [], 0
 
