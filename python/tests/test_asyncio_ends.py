@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import select
+import signal
 import threading
 import unittest.mock
 import warnings
@@ -115,6 +116,23 @@ class Ends(AioCase):
             store = asyncio.run(begin())
         asyncio.run(finish(store))
         self.assertTrue(store._client._is_closed())
+        self.assert_free()
+
+    def test_of_the_loop_by_a_signal_in_a_callback(self):
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        async def main(store, mine):
+            with unittest.mock.patch(
+                    "dlock.aio.call.text",
+                    lambda _: signal.raise_signal(signal.SIGALRM)):
+                await mine.acquire()
+
+        old = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            self.assertRaises(KeyboardInterrupt, self.in_loop, main)
+        finally:
+            signal.signal(signal.SIGALRM, old)
         self.assert_free()
 
     def test_of_a_block_in_another_task(self):

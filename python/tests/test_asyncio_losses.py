@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dlock.aio: the loss of a hold, and holders that are asked to give up."""
 import asyncio
+import sys
 import threading
 
 import dlock
@@ -58,6 +59,15 @@ class Losses(AioCase):
                     1 / 0
 
         self.in_loop(main)
+
+    def test_on_event_may_end_the_program(self):
+        async def main(store, mine):
+            async with mine.acquire():
+                await mine.take_away()
+                await asyncio.sleep(60)
+
+        with self.assertRaises(SystemExit):
+            self.in_loop(main, on_event=lambda *_: sys.exit(7))
 
     def test_on_event_is_in_the_loop(self):
         here, events = threading.get_ident(), []

@@ -22,7 +22,14 @@ def closed(rc, raw, message):
     return rc, ffi.NULL, message
 
 
-@ffi.def_extern()
+def _interrupted(kind, e, trace):
+    """A signal's handler may raise in the callback."""
+    names = trace.tb_frame.f_locals
+    call = names.get("call") or ffi.from_handle(names["arg"])
+    call.client._raised = e
+
+
+@ffi.def_extern(onerror=_interrupted)
 def py_done(result, arg):
     call = ffi.from_handle(arg)
     rc, raw, message = result.code, result.hold, text(result.message)

@@ -41,6 +41,7 @@ class Client:
         self._on_event, self._on_log = on_event, on_log
         self._args = uri, options
         self._client = self._loop = self._closing = self._fd = None
+        self._raised = None   # in a callback, for the loop
         self._calls = set()   # whose callbacks are to come
         self._asking = set()  # futures of calls that a thread makes
 
@@ -151,6 +152,9 @@ class Client:
     def _process(self):
         cell = self._client._cell
         lib.dlock_process(cell[0] or cell[1], 0)
+        raised, self._raised = self._raised, None
+        if raised:
+            raise raised
 
     def _tell_event(self, hold, event, why):
         try:
@@ -159,6 +163,8 @@ class Client:
             self._loop.call_exception_handler(
                 {"message": f"an exception in on_event of {self!r}",
                  "exception": e})
+        except BaseException as e:
+            self._raised = e
 
     def _tell_log(self, line):
         """On a thread of dlock."""
