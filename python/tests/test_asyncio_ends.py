@@ -4,6 +4,8 @@ import asyncio
 import gc
 import select
 import signal
+import subprocess
+import sys
 import threading
 import unittest.mock
 import warnings
@@ -133,6 +135,28 @@ class Ends(AioCase):
             self.assertRaises(KeyboardInterrupt, self.in_loop, main)
         finally:
             signal.signal(signal.SIGALRM, old)
+        self.assert_free()
+
+    def test_of_the_program_with_a_task_that_waits(self):
+        program = """
+import asyncio, dlock.aio, sys
+
+async def begin():
+    store = await dlock.aio.Client(sys.argv[1])
+    lock = store.mutex(sys.argv[2])
+    hold = await lock.acquire()
+    task = asyncio.create_task(lock.acquire())
+    await asyncio.sleep(0)
+    return task, hold
+
+loop = asyncio.new_event_loop()
+kept = loop.run_until_complete(begin())
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program, self.uri, self.name],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("Exception ignored", done.stderr)
         self.assert_free()
 
     def test_of_a_block_in_another_task(self):

@@ -79,9 +79,10 @@ class Call:
     def _drop(self):
         self._is_dropped = True
         if not self._future.done() or self._future.cancelled():
-            # close() ends it as well, and the client may be gone after that.
-            if self._op and not self.client._closing:
-                self.client._client._ask(lib.dlock_cancel_op, self._op)
+            # A close ends it as well.
+            client = self.client._client
+            with client._mu:
+                lib.dlock_cancel_op(client._cell[0], self._op)
         elif self._hold and not self._future.exception():
             self._hold._abandon()  # granted, and nobody has it yet
 
