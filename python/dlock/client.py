@@ -5,10 +5,11 @@ import os
 import threading
 import weakref
 from collections import namedtuple
+from collections.abc import Iterable
 
 from dlock._dlock import ffi, lib
-from dlock.errors import (Invalid, c_text, checked, collected, from_ms,
-                          keep_failure, text, to_permits)
+from dlock.errors import (Invalid, c_label, c_text, checked, collected, from_ms,
+                          keep_failure, of_type, text, to_hook, to_permits)
 from dlock.hold import HoldRef, every, known, listed
 from dlock.locks import make
 
@@ -52,7 +53,9 @@ def _close(cell, handle):
 
 def _caps(names):
     bits = 0
-    for name in (names,) if isinstance(names, str) else names:
+    if isinstance(names, str):
+        names = (names,)
+    for name in of_type(names, Iterable, "require", "names of capabilities"):
         if name not in CAPS:
             raise Invalid(f"no capability is called '{name}': there are " +
                           ", ".join(CAPS))
@@ -117,15 +120,14 @@ class Client:
         options = ffi.new("dlock_options *")
         self._cell = ffi.new("dlock_client *[2]")
         self._mu = threading.RLock()
-        self._handle = ffi.new_handle(_Hooks(on_event, on_log))
-        kept = [ffi.NULL if not s else ffi.new("char[]", c_text(s, what))
-                for s, what in ((label, "the label"),
-                                (password, "the password"))]
+        self._handle = ffi.new_handle(_Hooks(to_hook(on_event, "on_event"),
+                                             to_hook(on_log, "on_log")))
+        kept = [c_label(label, "the label"), c_label(password, "the password")]
         options.size = ffi.sizeof("dlock_options")
         options.require = _caps(require)
         options.label, options.password = kept
-        options.on_event = lib.py_event if on_event else ffi.NULL
-        options.on_log = lib.py_log if on_log else ffi.NULL
+        options.on_event = lib.py_event if on_event is not None else ffi.NULL
+        options.on_log = lib.py_log if on_log is not None else ffi.NULL
         options.arg = self._handle
         self._open(c_text(uri, "the URI"), options)
         _open.add(self)

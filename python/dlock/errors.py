@@ -107,10 +107,27 @@ def checked(rc, waited=False):
     return rc
 
 
+def wrong_type(what, wanted, value):
+    return TypeError(f"{what} must be {wanted}, not {type(value).__name__}")
+
+
+def of_type(value, kind, what, wanted):
+    """`value`, an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise wrong_type(what, wanted, value)
+    return value
+
+
+def to_hook(call, what):
+    """None: there is no callback."""
+    if call is not None and not callable(call):
+        raise wrong_type(what, "a function", call)
+    return call
+
+
 def c_text(string, what):
     """What follows a NUL must not vanish without a word."""
-    if not isinstance(string, str):
-        raise TypeError(f"{what} must be a str, not {type(string).__name__}")
+    of_type(string, str, what, "a str")
     bad = None
     try:
         data = string.encode()
@@ -123,6 +140,12 @@ def c_text(string, what):
     return data
 
 
+def c_label(string, what):
+    """NULL for None and for an empty string."""
+    data = None if string is None else c_text(string, what)
+    return ffi.new("char[]", data) if data else ffi.NULL
+
+
 def shown(number):
     """Python refuses to write very long ones."""
     try:
@@ -131,26 +154,47 @@ def shown(number):
         return "such a size"
 
 
-def _is_time(seconds):
+def _is_time(seconds, what):
     try:
         return not isinstance(seconds, bool) and seconds >= 0
     except ArithmeticError:
         return False  # NaN as a Decimal
+    except TypeError:
+        raise wrong_type(what, "a number of seconds", seconds) from None
+
+
+def _rounded(seconds):
+    """Up, and never for ever by accident."""
+    return 2 ** 62 if seconds > 2 ** 52 else math.ceil(seconds * 1000)
 
 
 def to_ms(seconds):
-    """None waits for ever; rounded up, and never for ever by accident."""
+    """None waits for ever."""
     if seconds is None:
         return -1
-    if not _is_time(seconds):
+    if not _is_time(seconds, "a timeout"):
         raise Invalid(f"a timeout of {shown(seconds)}: write seconds, 0 to ask "
                       "once, or None to wait for ever")
-    return 2 ** 62 if seconds > 2 ** 52 else math.ceil(seconds * 1000)
+    return _rounded(seconds)
+
+
+def to_length_ms(seconds, what):
+    """A time that a hold has."""
+    if not _is_time(seconds, what) or seconds == 0:
+        raise Invalid(f"{what} of {shown(seconds)} seconds: write more than 0")
+    return _rounded(seconds)
+
+
+def to_index(number, what):
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise wrong_type(what, "an int", number) from None
 
 
 def to_permits(number):
     """For a semaphore."""
-    permits = operator.index(number)
+    permits = to_index(number, "the number of permits")
     if isinstance(number, bool) or not 1 <= permits < 2 ** 32:
         raise Invalid(f"a semaphore with {shown(number)} permits: there are 1 "
                       "to 4294967295")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lock while we have it."""
 import itertools
-import operator
 import threading
 import weakref
 
 from dlock._dlock import ffi, lib
-from dlock.errors import CLASSES, Invalid, checked, from_ms, shown, to_ms
+from dlock.errors import (CLASSES, Invalid, checked, from_ms, shown, to_index,
+                          to_length_ms)
 
 every = weakref.WeakSet()                # of what acquire() and member() made
 _by_raw = weakref.WeakValueDictionary()  # one of them for each hold of dlock
@@ -120,7 +120,8 @@ class HoldRef:
 
     def extend(self, seconds):
         """dlock_extend(): its end is so far away from now on."""
-        checked(self._ask(lib.dlock_extend, to_ms(seconds)))
+        checked(self._ask(lib.dlock_extend,
+                          to_length_ms(seconds, "an extension")))
 
     def fileno(self):
         """Polls readable once the hold is lost: for select and asyncio."""
@@ -137,7 +138,7 @@ class HoldRef:
     def member(self, i):
         """The hold of a multi-lock's member, each time the same; None past the
         end."""
-        i = operator.index(i)
+        i = to_index(i, "a member's number")
         if i < 0:
             raise Invalid(f"member {shown(i)}: the first one is member 0")
         with self._mu:

@@ -5,32 +5,28 @@ import time
 from collections import namedtuple
 
 from dlock._dlock import ffi, lib
-from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_text, checked,
-                          collected, failure, from_ms, keep_failure, text,
-                          to_ms, to_permits)
-from dlock.hold import Hold
+from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_label, c_text,
+                          checked, collected, failure, from_ms, keep_failure,
+                          of_type, text, to_length_ms, to_ms, to_permits)
+from dlock.hold import Hold, HoldRef
 from dlock.wait import Signals
 
 Participant = namedtuple("Participant",
                          "label id token remaining shared waiting since "
                          "permits limit")
 Permits = namedtuple("Permits", "limit held free")
+LOCK = "a lock of a dlock.Client"
 
 
 def _own_ms(seconds, what):
     """0: none of its own."""
-    ms = 0 if seconds is None else to_ms(seconds)
-    if seconds is not None and ms == 0:
-        raise Invalid(f"{what} of 0 seconds")
-    return ms
+    return 0 if seconds is None else to_length_ms(seconds, what)
 
 
 def with_options(call, shared, *, lease=None, max_hold=None, renew=True,
                  label=None, permits=None):
     """As `call`, for a lock, milliseconds and so on."""
-    text_of_label = ffi.NULL
-    if label is not None:
-        text_of_label = ffi.new("char[]", c_text(label, "the label"))
+    text_of_label = c_label(label, "the label")
     options = ffi.new("dlock_acquire_options *", {
         "size": ffi.sizeof("dlock_acquire_options"), "shared": shared,
         "lease_ms": _own_ms(lease, "a lease"),
@@ -235,12 +231,15 @@ class Upgradeable(Lock):
 
     def __init__(self, lock, *, sticky_cancel=False):
         self._n_members = 2
+        of_type(lock, Lock, "the lock of an Upgradeable", LOCK)
         super().__init__(lock.name, lock._client, lib.dlock_upgradeable_new,
                          lock._raw, sticky_cancel=sticky_cancel)
 
     def upgrade(self, hold, timeout=None):
         """The write side, beside `hold`, as a Hold: dlock_upgrade().  Release
         the result first.  Errors are as for acquire()."""
+        of_type(hold, HoldRef, "the hold of an upgrade", "a Hold")
+
         def call(raw, ms, out):
             return lib.py_upgrade(raw, hold._c, ms, out)
 
@@ -278,7 +277,7 @@ class MultiLock(Lock):
 
     def __init__(self, locks, *, sticky_cancel=False):
         locks = list(locks)
-        raws = [lock._raw for lock in locks]
+        raws = [of_type(lock, Lock, "a member", LOCK)._raw for lock in locks]
         if not raws:
             raise Invalid("a multi-lock of no locks")
         self._n_members = len(raws)

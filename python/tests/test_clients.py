@@ -11,6 +11,7 @@ import warnings
 import weakref
 
 import dlock
+import dlock.aio
 from cases import Case, InThread, for_every_uri, short
 
 PASSWORD = "what nobody may read"
@@ -137,12 +138,39 @@ class Clients(Case):
         for permits in (-1, 0, 2 ** 32, 2 ** 64, 10 ** 5000, True):
             with self.assertRaisesRegex(dlock.Invalid, "permits"):
                 self.store.semaphore("a", permits)
-        self.assertRaises(TypeError, self.store.semaphore, "a", 1.5)
         self.store.semaphore("a", 2 ** 32 - 1)
-        with self.assertRaisesRegex(TypeError, "the URI .* not NoneType"):
-            dlock.Client(None)
-        with self.assertRaisesRegex(TypeError, "the name .* not bytes"):
-            self.store.mutex(b"a")
+        with self.assertRaisesRegex(dlock.Invalid, "a lease of -1 seconds"):
+            self.mine.acquire(0, lease=-1)
+
+    def test_wrong_types_are_named(self):
+        mine, hold = self.mine, self.mine.acquire()
+        for wrong, call in (
+                ("the URI .* not NoneType", lambda: dlock.Client(None)),
+                ("label .* not int", lambda: dlock.Client("mem:", label=0)),
+                ("password .* not bool",
+                 lambda: dlock.Client("mem:", password=False)),
+                ("require .* not int",
+                 lambda: dlock.Client("mem:", require=1)),
+                ("on_event .* not int",
+                 lambda: dlock.Client("mem:", on_event=1)),
+                ("on_log .* not str",
+                 lambda: dlock.Client("mem:", on_log="a")),
+                ("on_event .* not int",
+                 lambda: dlock.aio.Client("mem:", on_event=1)),
+                ("the name .* not bytes", lambda: self.store.mutex(b"a")),
+                ("permits .* not float",
+                 lambda: self.store.semaphore("a", 1.5)),
+                ("a member .* not int", lambda: dlock.MultiLock([mine, 5])),
+                ("a member .* dlock.aio.Client, not Lock",
+                 lambda: dlock.aio.MultiLock([mine])),
+                ("an Upgradeable .* not int", lambda: dlock.Upgradeable(5)),
+                ("a timeout .* not str", lambda: mine.acquire("5")),
+                ("a lease .* not str", lambda: mine.acquire(0, lease="5")),
+                ("an extension .* not NoneType", lambda: hold.extend(None)),
+                ("a member's number .* not str", lambda: hold.member("0"))):
+            with self.assertRaisesRegex(TypeError, wrong):
+                call()
+        hold.release()
 
     def test_has_no_copies(self):
         for copied in copy.copy, copy.deepcopy:

@@ -7,7 +7,7 @@ import dlock.client
 from dlock._dlock import lib
 from dlock.aio.call import Call, running_loop
 from dlock.aio.locks import Lock, Semaphore, SharedLock
-from dlock.errors import Invalid, checked
+from dlock.errors import Invalid, checked, to_hook
 
 
 class _Opening(dlock.client.Client):
@@ -38,7 +38,8 @@ class Client:
 
     def __init__(self, uri, *, on_event=None, on_log=None, **options):
         """The options are those of dlock.Client."""
-        self._on_event, self._on_log = on_event, on_log
+        self._on_event = to_hook(on_event, "on_event")
+        self._on_log = to_hook(on_log, "on_log")
         self._args = uri, options
         self._client = self._loop = self._closing = self._fd = None
         self._raised = None   # in a callback, for the loop
@@ -55,8 +56,8 @@ class Client:
         uri, options = self._args
         client = _Opening(
             call, uri, **options,
-            on_event=self._tell_event if self._on_event else None,
-            on_log=self._tell_log if self._on_log else None)
+            on_event=None if self._on_event is None else self._tell_event,
+            on_log=None if self._on_log is None else self._tell_log)
         self._client, self._fd = client, None
         try:
             fd = checked(client._ask(lib.dlock_client_fd))

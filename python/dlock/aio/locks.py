@@ -7,8 +7,11 @@ import dlock.locks
 from dlock._dlock import lib
 from dlock.aio.call import Call
 from dlock.aio.hold import Hold
-from dlock.errors import Busy, Canceled, Invalid, to_ms
+from dlock.errors import Busy, Canceled, Invalid, of_type, to_ms
+from dlock.hold import HoldRef
 from dlock.locks import with_options
+
+LOCK = "a lock of a dlock.aio.Client"
 
 
 class Acquiring(Coroutine):
@@ -155,6 +158,7 @@ class Upgradeable(Lock):
     _n_members = 2
 
     def __init__(self, lock, *, sticky_cancel=False):
+        of_type(lock, Lock, "the lock of an Upgradeable", LOCK)
         super().__init__(lock._client, dlock.locks.Upgradeable(
             lock._lock, sticky_cancel=sticky_cancel))
 
@@ -171,6 +175,8 @@ class Upgradeable(Lock):
             return None
 
     async def _upgrade(self, hold, timeout):
+        of_type(hold, HoldRef, "the hold of an upgrade", "a Hold")
+
         def function(raw, ms, done, arg, op):
             return lib.dlock_upgrade_start(raw, hold._c.now, ms, done, arg, op)
 
@@ -195,8 +201,9 @@ class MultiLock(Lock):
 
     def __init__(self, locks, *, sticky_cancel=False):
         locks = list(locks)
-        lock = dlock.locks.MultiLock((one._lock for one in locks),
-                                     sticky_cancel=sticky_cancel)
+        lock = dlock.locks.MultiLock(
+            (of_type(one, Lock, "a member", LOCK)._lock for one in locks),
+            sticky_cancel=sticky_cancel)
         clients = [one._client for one in locks]
         super().__init__(clients[0], lock)
         self._clients = set(clients)
