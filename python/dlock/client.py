@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dlock._dlock import ffi, lib
 from dlock.errors import (Invalid, c_label, c_text, checked, collected, from_ms,
                           keep_failure, of_type, text, to_hook, to_permits)
-from dlock.hold import HoldRef, every, known, listed
+from dlock.hold import HoldRef, Unique, every, known, listed
 from dlock.locks import make
 
 LockInfo = namedtuple("LockInfo", "name kind permits")
@@ -106,7 +106,7 @@ def py_lock(entry, arg):
         LockInfo(text(entry.name), text(entry.kind), entry.permits))
 
 
-class Client:
+class Client(Unique):
     """A store, by its URI.  Close it, or use it as a context manager.
 
     `require` names capabilities ("FENCE", "EXPIRE") that the store must have.
@@ -158,9 +158,6 @@ class Client:
             threading.Thread(target=_close, args=(cell, self._handle)).start()
         else:
             _close(cell, self._handle)
-
-    def __copy__(self):
-        raise TypeError("a client cannot be copied")
 
     @property
     def _raw(self):

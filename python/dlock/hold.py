@@ -42,7 +42,15 @@ def known(raw):
     return one
 
 
-class HoldRef:
+class Unique:
+    """An object of the library, of which a copy would be a second owner."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a dlock.{type(self).__name__} cannot be copied or "
+                        "pickled")
+
+
+class HoldRef(Unique):
     """A hold that somebody else releases.  From then on it answers as one that
     was released: not held."""
 

@@ -8,7 +8,7 @@ from dlock._dlock import ffi, lib
 from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_label, c_text,
                           checked, collected, failure, from_ms, keep_failure,
                           of_type, text, to_length_ms, to_ms, to_permits)
-from dlock.hold import Hold, HoldRef
+from dlock.hold import Hold, HoldRef, Unique
 from dlock.wait import Signals
 
 Participant = namedtuple("Participant",
@@ -49,7 +49,7 @@ def py_participant(p, arg):
         p.permits, p.limit))
 
 
-class Lock:
+class Lock(Unique):
     """What every kind of lock can do.  Threads may share one.
 
     `with lock:` acquires for this thread and releases at the end; several

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dlock.aio: tasks that wait for locks in an event loop."""
 import asyncio
+import copy
 import os
 import threading
 import time
@@ -257,6 +258,8 @@ class Misuse(AioCase):
                 store.mutex(b"a")
             with self.assertRaises(TypeError):
                 await mine.acquire(timeout="5")
+            with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                copy.copy(mine)
 
         self.in_loop(main)
 

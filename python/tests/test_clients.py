@@ -3,6 +3,7 @@
 import copy
 import gc
 import os
+import pickle
 import signal
 import threading
 import time
@@ -173,8 +174,12 @@ class Clients(Case):
         hold.release()
 
     def test_has_no_copies(self):
-        for copied in copy.copy, copy.deepcopy:
-            self.assertRaises(TypeError, copied, self.store)
+        store = dlock.aio.Client(self.uri)
+        with self.mine.acquire() as hold:
+            for thing in self.store, self.mine, hold, store:
+                for copied in copy.copy, copy.deepcopy, pickle.dumps:
+                    with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                        copied(thing)
         gc.collect()
         self.assertNotIn("closed", repr(self.store))
 

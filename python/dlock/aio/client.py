@@ -8,6 +8,7 @@ from dlock._dlock import lib
 from dlock.aio.call import Call, running_loop
 from dlock.aio.locks import Lock, Semaphore, SharedLock
 from dlock.errors import Invalid, checked, to_hook
+from dlock.hold import Unique
 
 
 class _Opening(dlock.client.Client):
@@ -29,7 +30,7 @@ class _Closing(Call):
         super()._end(rc, raw, message)
 
 
-class Client:
+class Client(Unique):
     """A store, by its URI.  `async with` it, or await it and close it.
 
     It belongs to the event loop in which it was opened.  on_event(hold, event,

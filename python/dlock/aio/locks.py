@@ -8,7 +8,7 @@ from dlock._dlock import lib
 from dlock.aio.call import Call
 from dlock.aio.hold import Hold
 from dlock.errors import Busy, Canceled, Invalid, of_type, to_ms
-from dlock.hold import HoldRef
+from dlock.hold import HoldRef, Unique
 from dlock.locks import with_options
 
 LOCK = "a lock of a dlock.aio.Client"
@@ -41,7 +41,7 @@ class Acquiring(Coroutine):
         return await self._hold.__aexit__(kind, value, trace)
 
 
-class Lock:
+class Lock(Unique):
     """What every kind of lock can do.  Tasks may share one.
 
     `async with lock:` acquires for this task and releases at the end; several
