@@ -125,6 +125,26 @@ TEST(begun_acquire_needs_unbound_handle)
 	CHECK(c.pending() == 0);
 }
 
+TEST(begun_acquire_needs_its_client)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, std::string(name) + "/2");
+
+	mine.unbind();
+	theirs.unbind();
+	dlock::multi_lock both({ mine, theirs });
+
+	THROWS(static_cast<void>(mine.acquire_start(other)),
+	       dlock::errc::invalid);
+	THROWS(static_cast<void>(both.acquire_start(other, 5s)),
+	       dlock::errc::invalid);
+	CHECK(has(thrown, "client") && c.pending() == 0);
+	CHECK(both.acquire_start(c).get());
+	const dlock::client moved(std::move(c));
+
+	THROWS(static_cast<void>(mine.acquire_start(c)), dlock::errc::invalid);
+}
+
 TEST(begun_acquire_needs_a_callback)
 {
 	dlock::client c(uri);

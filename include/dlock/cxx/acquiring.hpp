@@ -137,7 +137,6 @@ public:
 
 private:
 	friend class handle;
-	friend class upgradeable;
 
 	struct state {
 		dlock_client *client = nullptr;

@@ -139,7 +139,8 @@ public:
 		return begin(detail::c_acquire_options(o), std::move(done));
 	}
 
-	/* `c` is the client of the handle. */
+	/* `c` is the client of the handle; of a multi_lock, the client of the
+	 * first member.  Any other is errc::invalid. */
 	acquiring acquire_start(client &c) { return begin(false, -1, c); }
 
 	acquiring acquire_start(client &c, const acquire_options &o)
@@ -232,6 +233,16 @@ protected:
 						std::move(done));
 	}
 
+	/* get() would wait for ever for an acquire of another client. */
+	template <class Function>
+	acquiring follow(client &c, const Function &fn)
+	{
+		if (lock_ && c.hooks_ != hooks_)
+			detail::raise(errc::invalid,
+				      "the lock object is of another client");
+		return acquiring(c, fn);
+	}
+
 	/* `make` is given where to put the handle. */
 	template <class Make>
 	handle(std::shared_ptr<const detail::hooks> hooks, bool lockable,
@@ -321,7 +332,7 @@ protected:
 
 	acquiring begin(const detail::c_acquire_options &o, client &c)
 	{
-		return acquiring(c, [&](granted_fn done) {
+		return follow(c, [&](granted_fn done) {
 			return begin(o, std::move(done));
 		});
 	}

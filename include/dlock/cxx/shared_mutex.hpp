@@ -226,7 +226,7 @@ private:
 
 	acquiring begin_upgrade(hold_ref reads, std::int64_t ms, client &c)
 	{
-		return acquiring(c, [&](granted_fn done) {
+		return follow(c, [&](granted_fn done) {
 			return begin_upgrade(reads, ms, std::move(done));
 		});
 	}
