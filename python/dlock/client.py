@@ -11,7 +11,7 @@ from dlock._dlock import ffi, lib
 from dlock.errors import (Invalid, c_label, c_text, checked, collected, from_ms,
                           keep_failure, of_type, text, to_hook, to_permits)
 from dlock.hold import HoldRef, Unique, every, known, listed
-from dlock.locks import make
+from dlock.locks import every_lock, make
 
 LockInfo = namedtuple("LockInfo", "name kind permits")
 LogLine = namedtuple("LogLine", "level code text lock label uri")
@@ -37,7 +37,7 @@ def _close_all():
 
 def _free_mutexes():
     """In a forked child, which lacks the threads that locked them."""
-    for asked in listed(_open) + listed(every):
+    for asked in listed(_open) + listed(every) + listed(every_lock):
         asked._mu = threading.RLock()
     for hold in listed(every):
         hold._slow = threading.RLock()

@@ -2,6 +2,7 @@
 """Handles of locks."""
 import threading
 import time
+import weakref
 from collections import namedtuple
 
 from dlock._dlock import ffi, lib
@@ -16,6 +17,7 @@ Participant = namedtuple("Participant",
                          "permits limit")
 Permits = namedtuple("Permits", "limit held free")
 LOCK = "a lock of a dlock.Client"
+every_lock = weakref.WeakSet()
 
 
 def _own_ms(seconds, what):
@@ -67,6 +69,7 @@ class Lock(Unique):
         self._answered = (0, 0) if sticky_cancel else None
         self._signalled = False  # a signal's cancel may have come too late
         self._mine = threading.local()
+        every_lock.add(self)
         if sticky_cancel:
             checked(lib.dlock_lock_sticky_cancel(self._raw))
 

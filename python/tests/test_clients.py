@@ -301,6 +301,25 @@ class Clients(Case):
                 self.assertIsNone(thread.result())
                 self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
+    def test_forked_child_cancels_while_a_thread_does(self):
+        cancelling, done = threading.Event(), threading.Event()
+
+        def cancel():
+            with self.mine._mu:
+                cancelling.set()
+                done.wait()
+
+        thread = InThread(cancel)
+        cancelling.wait()
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(20)
+            self.mine.cancel()
+            os._exit(0)
+        done.set()
+        self.assertIsNone(thread.result())
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
     def test_dies_in_its_own_callback(self):
         refused, box = [], []
 
