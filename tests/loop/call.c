@@ -6,6 +6,8 @@
 #include "tests/loop/rig.h"
 #include "tests/loop/shortage.h"
 
+TestSuite(opcall, .init = rig_up, .fini = rig_free);
+
 static struct dlki_opcall_op ops[RIG_OPS];
 static int ended[RIG_OPS];
 
@@ -32,13 +34,11 @@ static int begin_until_shortage(struct dlki_session *s, int first)
 	return last;
 }
 
-Test(opcall, tells_the_end_of_an_op_that_was_not_begun_for_want_of_memory,
-     .fini = rig_free)
+Test(opcall, tells_the_end_of_an_op_that_was_not_begun_for_want_of_memory)
 {
 	struct dlki_session s = { 0 };
 	int last;
 
-	rig_init_up("");
 	s.engine = rig.e;
 	last = begin_until_shortage(&s, 0);
 	cr_assert(last > 0 && last < RIG_OPS - 1);
@@ -53,7 +53,6 @@ Test(opcall, tells_the_end_of_an_op_that_was_not_begun_for_want_of_memory,
 /* The first op ends by `answer`, ahead of the call. */
 static void end_early(struct dlki_session *s, const char *answer)
 {
-	rig_init_up("");
 	s->engine = rig.e;
 	dlki_opcall_op_prepare(&ops[0], s, DLKI_ATTEMPT, DLK_FOREVER);
 	dlki_opcall_op_begin(&ops[0]);
@@ -81,20 +80,18 @@ static void fails_without_the_early_error(const char *answer)
 	cr_assert_eq(dlki_lock(rig.e), 0);
 }
 
-Test(opcall, without_time_left_does_not_read_the_error_of_an_op_failed_before,
-     .fini = rig_free)
+Test(opcall, without_time_left_does_not_read_the_error_of_an_op_failed_before)
 {
 	fails_without_the_early_error("F\n");
 }
 
-Test(opcall, without_time_left_does_not_read_the_error_of_an_op_busy_before,
-     .fini = rig_free)
+Test(opcall, without_time_left_does_not_read_the_error_of_an_op_busy_before)
 {
 	fails_without_the_early_error("X in the way\n");
 }
 
 /* The other ops have taken the room of the op. */
-Test(opcall, says_that_there_is_no_memory_to_send_an_op_again, .fini = rig_free)
+Test(opcall, says_that_there_is_no_memory_to_send_an_op_again)
 {
 	struct dlki_session s = { .server = "it" };
 	struct dlki_opcall call;
@@ -118,7 +115,7 @@ Test(opcall, says_that_there_is_no_memory_to_send_an_op_again, .fini = rig_free)
 
 /* A server refuses a connection: the store is unreachable, unless the engine
  * has given up. */
-Test(opcall, tells_the_reason_of_the_engine, .fini = rig_free)
+Test(opcall, tells_the_reason_of_the_engine)
 {
 	static const struct {
 		int why, unreachable, code;
@@ -153,7 +150,7 @@ Test(opcall, tells_the_reason_of_the_engine, .fini = rig_free)
 	}
 }
 
-Test(opcall, says_what_was_missing_in_time, .fini = rig_free)
+Test(opcall, says_what_was_missing_in_time)
 {
 	static const struct {
 		int up;
@@ -181,19 +178,17 @@ Test(opcall, says_what_was_missing_in_time, .fini = rig_free)
 		cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err),
 			     DLOCK_EUNREACHABLE);
 		cr_assert_str_eq(err.text, cases[i].text);
-		rig_free();
 	}
 }
 
 /* A failed call passes on the reason of an earlier op, if there is any. */
-Test(opcall, passes_on_an_earlier_failure, .fini = rig_free)
+Test(opcall, passes_on_an_earlier_failure)
 {
 	struct dlki_session s = { .server = "it" };
 	struct dlki_opcall call = { .session = &s };
 	struct dlk_ticket t = { 0 };
 	struct dlk_error err = { 0 };
 
-	rig_init_up("");
 	s.engine = rig.e;
 	dlk_fail(&call.failed, DLOCK_EDENIED, "no");
 	ops[0].base.outcome = DLKI_UNANSWERED;

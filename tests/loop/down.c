@@ -6,7 +6,7 @@
 
 #include "tests/loop/rig.h"
 
-TestSuite(down, .fini = rig_free);
+TestSuite(down, .init = rig_up, .fini = rig_free);
 
 static const dlk_time never = DLK_FOREVER;
 
@@ -57,7 +57,6 @@ Test(down, a_server_that_refuses_us_is_told)
 /* The next connection may be better. */
 Test(down, a_connection_that_was_lost_is_not_told)
 {
-	rig_init_up("");
 	rig_end(0);
 	rig_turn();
 	cr_assert(!dlki_engine_is_up(rig.e));
@@ -86,7 +85,6 @@ Test(down, a_known_server_greets_within_patience)
 {
 	dlk_time begun;
 
-	rig_init_up("");
 	script_ends(&rig.world, 0);
 	while (rig.world.opened < 2)
 		rig_turn_until(rig.world.clock + 10 * DLK_MS);

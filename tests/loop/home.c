@@ -114,7 +114,6 @@ Test(home, one_family_of_this_host_that_refuses_is_nobody)
 	refuse(0, 7001, -ECONNREFUSED);
 	greet(1, 7001, "HI one\n");
 	expect_up(1, 0);
-	rig_free();
 	localhost("127.0.0.1", "::1");
 	greet(0, 7001, "HI one\n");
 	refuse(1, 7001, -ECONNREFUSED);
@@ -229,8 +228,6 @@ Test(home, is_not_exchanged_while_its_address_refuses)
 				      -EHOSTUNREACH };
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		if (i > 0)
-			rig_free();
 		begin_at_home(7001);
 		named(7002, 7001);
 		lose(0);
@@ -248,8 +245,6 @@ Test(home, is_not_exchanged_while_its_address_refuses)
 Test(home, is_not_exchanged_for_one_of_two)
 {
 	for (int refuses = 0; refuses < 2; refuses++) {
-		if (refuses)
-			rig_free();
 		begin_at_home(7001);
 		named(7002, 7003);
 		lose(0);

@@ -9,7 +9,7 @@
 
 static const dlk_time never = DLK_FOREVER;
 
-TestSuite(links, .fini = rig_free);
+TestSuite(links, .init = rig_up, .fini = rig_free);
 
 static const struct lines *store(void)
 {
@@ -29,7 +29,6 @@ static void connect_again(int sock)
 
 Test(links, what_was_sent_is_told_and_what_was_not_is_sent_again)
 {
-	rig_init_up("");
 	script_room(&rig.world, 0, 6);
 	for (int i = 1; i <= 4; i++)
 		rig_queue(i, DLKI_ATTEMPT, never);
@@ -55,7 +54,6 @@ Test(links, a_link_brings_64_kib_a_turn)
 
 	memset(line, 'L', 1);
 	line[1] = '\n';
-	rig_init_up("");
 	while (sent < 200 * 1024) {
 		script_says(&rig.world, 0, line);
 		sent += 2;
@@ -74,7 +72,6 @@ Test(links, an_event_of_an_earlier_connection_is_dropped)
 	struct dlki_tag old;
 	int reads;
 
-	rig_init_up("");
 	old = rig.world.socks[0].tag;
 	rig_end(0);
 	connect_again(1);
@@ -96,7 +93,6 @@ Test(links, a_request_without_an_answer_ends_its_connection)
 {
 	dlk_time sent;
 
-	rig_init_up("");
 	for (int i = 0; i < 3; i++)
 		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
 	rig.world.clock += 777;
@@ -114,7 +110,6 @@ Test(links, a_request_without_an_answer_ends_its_connection)
 /* Each answer begins the patience anew for the request behind it. */
 Test(links, a_slow_server_that_answers_keeps_its_connection)
 {
-	rig_init_up("");
 	for (int i = 1; i < 20; i++) {
 		rig_submit(i, DLKI_ATTEMPT, never);
 		rig_turn_until(rig.world.clock + 900 * DLK_MS);
@@ -126,7 +121,6 @@ Test(links, a_slow_server_that_answers_keeps_its_connection)
 
 Test(links, a_server_that_reads_nothing_is_left)
 {
-	rig_init_up("");
 	script_room(&rig.world, 0, 0);
 	rig_submit(1, DLKI_ATTEMPT, never);
 	for (int i = 0; i < 5 && rig.world.socks[0].is_open; i++)
@@ -139,7 +133,6 @@ Test(links, a_server_that_reads_nothing_is_left)
 
 Test(links, a_write_that_fails_ends_the_connection)
 {
-	rig_init_up("");
 	rig.world.socks[0].write_error = -EPIPE;
 	rig_submit(1, DLKI_ATTEMPT, never);
 	cr_assert(rig.world.socks[0].is_open, "a turn closes, not a push");
@@ -152,7 +145,6 @@ Test(links, a_write_that_fails_ends_the_connection)
 
 Test(links, a_reason_names_the_server_once)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "Z\n");
 	cr_assert_str_eq(rig.e->links[0]->why.text, "127.0.0.1:7000 sends a Z");
@@ -160,7 +152,6 @@ Test(links, a_reason_names_the_server_once)
 
 Test(links, events_of_a_link_that_is_cut_or_down_are_dropped)
 {
-	rig_init_up("");
 	rig.world.socks[0].write_error = -EPIPE;
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "G 1\n");
@@ -233,7 +224,6 @@ Test(links, short_connections_come_with_pauses)
 {
 	dlk_time begun;
 
-	rig_init_up("");
 	begun = rig.world.clock;
 	for (int i = 0; i < 10; i++) {
 		rig_end(i);
@@ -246,7 +236,6 @@ Test(links, a_good_connection_that_ends_is_made_again_at_once)
 {
 	dlk_time lost;
 
-	rig_init_up("");
 	rig.world.clock += 5000 * DLK_MS;
 	lost = rig.world.clock;
 	rig_end(0);

@@ -7,7 +7,7 @@
 
 #include "tests/loop/rig.h"
 
-TestSuite(loop, .fini = rig_free);
+TestSuite(loop, .init = rig_up, .fini = rig_free);
 
 #define SECONDS(n) ((n)*1000 * DLK_MS)
 
@@ -21,7 +21,6 @@ static void ignore(struct dlki_op *op, dlk_time now)
 
 Test(loop, an_op_is_sent_answered_and_ended_once)
 {
-	rig_init_up("");
 	rig_submit(7, DLKI_ATTEMPT, never);
 	cr_assert_str_eq(script_heard(&rig.world, 0), "A 7\n");
 	cr_assert_eq(rig.ended[7], 0);
@@ -51,7 +50,6 @@ Test(loop, since_is_of_the_write_that_took_the_first_byte)
 {
 	dlk_time first, second;
 
-	rig_init_up("");
 	script_room(&rig.world, 0, 6);
 	for (int i = 1; i <= 3; i++)
 		rig_queue(i, DLKI_ATTEMPT, never);
@@ -72,7 +70,6 @@ Test(loop, what_ends_in_a_turn_is_written_once)
 {
 	int writes;
 
-	rig_init_up("");
 	writes = rig.world.writes;
 	for (int i = 1; i <= 20; i++)
 		rig_queue(i, i % 2 ? DLKI_ATTEMPT : DLKI_RELEASE, never);
@@ -86,7 +83,6 @@ Test(loop, what_ends_in_a_turn_is_written_once)
 
 Test(loop, a_request_of_several_ops_has_an_answer_for_each)
 {
-	rig_init_up("");
 	for (int i = 1; i <= 3; i++)
 		rig_queue(i, DLKI_RENEW, i == 2 ? rig.world.clock + 1 : never);
 	rig_push();
@@ -102,7 +98,6 @@ Test(loop, a_request_of_several_ops_has_an_answer_for_each)
 
 Test(loop, ops_of_an_answer_that_was_short_of_them_are_unanswered)
 {
-	rig_init_up("");
 	for (int i = 1; i <= 2; i++)
 		rig_queue(i, DLKI_RENEW, never);
 	rig_push();
@@ -117,7 +112,6 @@ Test(loop, a_deadline_is_kept_exactly)
 {
 	dlk_time deadline;
 
-	rig_init_up("");
 	deadline = rig.world.clock + 12345678;
 	rig_submit(1, DLKI_ATTEMPT, deadline);
 	rig_turn_until(deadline + SECONDS(1));
@@ -145,7 +139,6 @@ Test(loop, without_a_connection_a_deadline_finds_the_op_unsent)
 
 Test(loop, needless_turns_change_nothing)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, rig.world.clock + SECONDS(1));
 	for (int i = 0; i < 20; i++) {
 		rig_turn();
@@ -161,7 +154,6 @@ Test(loop, needless_turns_change_nothing)
 
 Test(loop, a_cancelled_op_ends_with_the_next_push)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	dlki_cancel(&rig.ops[1]);
 	dlki_cancel(&rig.ops[1]);
@@ -176,7 +168,6 @@ Test(loop, a_cancelled_op_ends_with_the_next_push)
 
 Test(loop, an_op_that_is_cancelled_before_it_is_sent_leaves_nothing)
 {
-	rig_init_up("");
 	rig_queue(1, DLKI_ATTEMPT, never);
 	dlki_cancel(&rig.ops[1]);
 	rig_push();
@@ -188,7 +179,6 @@ Test(loop, an_early_alarm_changes_nothing)
 {
 	dlk_time deadline;
 
-	rig_init_up("");
 	deadline = rig.world.clock + SECONDS(1) / 2;
 	rig_submit(1, DLKI_ATTEMPT, deadline);
 	dlki_alarm_set(dlki_engine_alarms(rig.e), &rig.ops[1].alarm,
@@ -205,7 +195,6 @@ Test(loop, many_ops_of_a_verb_are_handed_over_in_batches)
 	const char *heard;
 	size_t lines = 0;
 
-	rig_init_up("");
 	for (int i = 0; i < RIG_OPS; i++) {
 		rig.ops[i].verb = DLKI_ATTEMPT;
 		rig.ops[i].deadline = never;
@@ -252,6 +241,7 @@ Test(loop, a_store_that_ends_ops_at_once_does_not_hold_the_turn)
 	struct dlk_error err;
 	int turns = 0;
 
+	rig_free();
 	chained = 0;
 	script_init(&rig.world);
 	rig.e = dlki_engine_new(&options, &err);
@@ -273,7 +263,6 @@ Test(loop, a_store_that_ends_ops_at_once_does_not_hold_the_turn)
 
 Test(loop, closing_ends_every_op)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_queue(2, DLKI_ATTEMPT, never);
 	rig_free();
@@ -287,7 +276,6 @@ Test(loop, closing_ends_every_op)
 
 Test(loop, news_are_delivered_after_the_answers_of_a_turn)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "P 1 77 123456\nW 4\nB 100 9\n");
 	cr_assert_eq(rig.ended[1], 1);
@@ -308,7 +296,6 @@ Test(loop, the_protocol_has_one_deadline)
 {
 	struct lines *p;
 
-	rig_init_up("");
 	p = (struct lines *)rig.e->store;
 	p->base.due = rig.world.clock + SECONDS(3);
 	rig_submit(1, DLKI_ATTEMPT, never);

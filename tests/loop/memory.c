@@ -18,6 +18,8 @@
 #include "tests/loop/script.h"
 #include "tests/loop/shortage.h"
 
+TestSuite(memory, .fini = rig_free);
+
 enum { OPS = 40 };
 
 /* ---- The scenario -------------------------------------------------------- */
@@ -132,33 +134,30 @@ static int scenario(long n)
 	return reached;
 }
 
-Test(memory, every_op_ends_once_whichever_allocation_fails)
+static void each_fails(long least)
 {
 	long n = 1;
 
 	while (scenario(n))
 		n++;
-	cr_assert_gt(n, 15, "%ld allocations", n);
+	cr_assert_gt(n, least, "%ld allocations", n);
+}
+
+Test(memory, every_op_ends_once_whichever_allocation_fails)
+{
+	each_fails(15);
 }
 
 Test(memory, a_name_is_looked_up_whichever_allocation_fails)
 {
-	long n = 1;
-
 	named = 1;
-	while (scenario(n))
-		n++;
-	cr_assert_gt(n, 15, "%ld allocations", n);
+	each_fails(15);
 }
 
 Test(memory, a_server_that_refuses_us_is_left_without_memory_too)
 {
-	long n = 1;
-
 	refusing = 1;
-	while (scenario(n))
-		n++;
-	cr_assert_gt(n, 10, "%ld allocations", n);
+	each_fails(10);
 }
 
 /* An opening waits for these news. */
@@ -173,7 +172,6 @@ Test(memory, a_server_is_up_without_memory)
 	rig_turn();
 	shortage_at(0);
 	cr_assert_eq(rig.up, 1);
-	rig_free();
 }
 
 /* Fill the room for news, and have the next turn find no more. */
@@ -188,8 +186,7 @@ static void turn_without_room_for_news(void)
 }
 
 /* A claim that waits for the news would wait until the deadline. */
-Test(memory, a_link_for_news_that_is_down_is_told_without_memory,
-     .fini = rig_free)
+Test(memory, a_link_for_news_that_is_down_is_told_without_memory)
 {
 	rig_init_up("ear");
 	rig_submit(1, DLKI_ATTEMPT, DLK_FOREVER);
@@ -200,7 +197,7 @@ Test(memory, a_link_for_news_that_is_down_is_told_without_memory,
 	cr_assert_eq(rig.unheard, 1);
 }
 
-Test(memory, a_server_is_up_behind_many_news_without_memory, .fini = rig_free)
+Test(memory, a_server_is_up_behind_many_news_without_memory)
 {
 	rig_init("", 1);
 	rig_push();

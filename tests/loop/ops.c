@@ -6,7 +6,7 @@
 
 #include "tests/loop/rig.h"
 
-TestSuite(ops, .fini = rig_free);
+TestSuite(ops, .init = rig_up, .fini = rig_free);
 
 static const dlk_time never = DLK_FOREVER;
 
@@ -21,7 +21,6 @@ Test(ops, a_second_request_follows_the_answer_to_the_first)
 {
 	dlk_time second;
 
-	rig_init_up("");
 	rig_submit(1, DLKI_BREAK, never);
 	rig_submit(2, DLKI_ATTEMPT, never);
 	expect_heard(0, "K 1\nA 2\n");
@@ -41,7 +40,6 @@ Test(ops, a_second_request_follows_the_answer_to_the_first)
 /* The first request was sent, so the op does not begin anew. */
 Test(ops, a_second_request_that_was_not_sent_is_unanswered)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_BREAK, never);
 	script_room(&rig.world, 0, 0);
 	rig_say(0, "K\n");
@@ -55,7 +53,6 @@ Test(ops, a_second_request_has_a_patience_of_its_own)
 {
 	dlk_time begun;
 
-	rig_init_up("");
 	begun = rig.world.clock;
 	rig_submit(1, DLKI_BREAK, never);
 	rig.world.clock = begun + 900 * DLK_MS;
@@ -140,7 +137,6 @@ Test(ops, that_are_held_when_answered_begin_anew)
 {
 	dlk_time second;
 
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_submit(2, DLKI_RELEASE, never);
 	expect_heard(0, "A 1\nR 2\n");
@@ -162,7 +158,6 @@ Test(ops, that_are_held_when_answered_end_unanswered)
 {
 	dlk_time begun;
 
-	rig_init_up("");
 	begun = rig.world.clock;
 	rig_submit(1, DLKI_ATTEMPT, begun + 7);
 	rig_submit(2, DLKI_ATTEMPT, never);
@@ -184,7 +179,6 @@ Test(ops, that_are_held_when_answered_end_unanswered)
 
 Test(ops, that_are_held_when_answered_end_with_the_engine)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "H\n");
 	rig_free();
@@ -194,7 +188,6 @@ Test(ops, that_are_held_when_answered_end_with_the_engine)
 
 Test(ops, that_are_busy_may_say_what_is_in_the_way)
 {
-	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_say(0, "X a stone\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
@@ -228,7 +221,6 @@ Test(ops, that_are_held_fail_when_the_server_refuses_us)
 
 Test(ops, news_may_be_words)
 {
-	rig_init_up("");
 	rig_say(0, "O somebody\n! beware of the dog\n");
 	cr_assert_eq(rig.wanted, 1);
 	cr_assert_str_eq(rig.owner, "somebody");
@@ -239,7 +231,6 @@ Test(ops, news_may_be_words)
 /* Undelivered answers are freed. */
 Test(ops, news_may_come_too_late)
 {
-	rig_init_up("");
 	dlki_warn(rig.e->store, "of nothing");
 	dlki_wanted(rig.e->store, "nobody");
 	rig_free();

@@ -8,6 +8,7 @@ struct dlki_tls_context *rig_tls;
 
 static void begin(struct dlki_engine_options options)
 {
+	rig_free();
 	rig_clear();
 	options.protocol = &lines_protocol;
 	options.tls = rig_tls;
@@ -47,6 +48,11 @@ void rig_init_up(const char *label)
 	cr_assert(dlki_engine_is_up(rig.e));
 	cr_assert_eq(rig.up, 1);
 	cr_assert_eq(rig.lease_ms, 1000);
+}
+
+void rig_up(void)
+{
+	rig_init_up("");
 }
 
 void rig_free(void)

@@ -9,7 +9,8 @@
 /* Of the next engine; NULL: plain connections. */
 extern struct dlki_tls_context *rig_tls;
 
-/* With the lines protocol; `label` as in lines.h.  127.0.0.1:7000 and so on. */
+/* With the lines protocol, in the place of the engine before; `label` as in
+ * lines.h.  127.0.0.1:7000 and so on. */
 void rig_init(const char *label, size_t n_addresses);
 
 /* ... with a name for the test's world to resolve, or a path. */
@@ -17,6 +18,7 @@ void rig_init_host(const char *label, const char *host, const char *path);
 
 /* ... and with the first connection greeted: socket 0. */
 void rig_init_up(const char *label);
+void rig_up(void); /* ... without a label: the .init of several suites */
 /* ... may be called again, and is the .fini of the suites. */
 void rig_free(void);
 

@@ -5,12 +5,11 @@
 
 #include "tests/loop/rig.h"
 
-TestSuite(silence, .fini = rig_free);
+TestSuite(silence, .init = rig_up, .fini = rig_free);
 
 /* The server was heard last before the first request. */
 static void setup(void)
 {
-	rig_init_up("");
 	rig.world.clock += DLK_MS;
 }
 

@@ -38,6 +38,7 @@ void rig_open(const struct rig_store *store, const char *text)
 	struct dlki_address address;
 	struct dlk_error err;
 
+	rig_end();
 	rig_clear();
 	cr_assert_eq(dlki_uri_parse(&rig.uri, text, store->params, NULL, &err),
 		     0);
@@ -57,6 +58,8 @@ void rig_open(const struct rig_store *store, const char *text)
 
 void rig_end(void)
 {
+	if (!rig.e)
+		return;
 	rig_end_engine();
 	dlki_uri_free(rig.uri);
 	for (int i = 0; i < RIG_OPS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rig of an engine with a store's protocol: the test plays the server.  A
- * test has `rig_end` as .fini.
+ * The rig of an engine with a store's protocol: the test plays the server.  The
+ * suites have `rig_end` as .fini.
  */
 #ifndef TESTS_LOOP_STORE_RIG_H
 #define TESTS_LOOP_STORE_RIG_H
@@ -21,7 +21,8 @@ struct rig_store {
 	int64_t patience_ms;
 };
 
-/* Connect, and leave the greeting open. */
+/* End the engine before, if there is one; connect, and leave the greeting
+ * open. */
 void rig_open(const struct rig_store *store, const char *uri);
 void rig_end(void);
 

@@ -7,6 +7,8 @@
 #include "backends/memcached/protocol/item.h"
 #include "tests/memcached/protocol/rig.h"
 
+TestSuite(memcached_faults, .init = rig_up, .fini = rig_end);
+
 #define OURS RIG_ITEM(RIG_OWNER, "1")
 #define THEIRS RIG_ITEM(RIG_OTHER, "1")
 #define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
@@ -19,10 +21,8 @@ static const char *none;
 
 /* ---- The server's clock -------------------------------------------------- */
 
-Test(memcached_faults, the_clock_is_asked_for_about_once_a_second,
-     .fini = rig_end)
+Test(memcached_faults, the_clock_is_asked_for_about_once_a_second)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	rig.world.clock += SECOND;
 	rig_submit(1, DLKI_RENEW);
@@ -34,12 +34,10 @@ Test(memcached_faults, the_clock_is_asked_for_about_once_a_second,
 }
 
 /* An item stored by a stopped server may be gone at once. */
-Test(memcached_faults, what_a_stopped_server_stored_is_stored_again,
-     .fini = rig_end)
+Test(memcached_faults, what_a_stopped_server_stored_is_stored_again)
 {
 	dlk_time second;
 
-	rig_begin_up("", 1);
 	rig.world.clock += 60 * SECOND;
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
@@ -63,10 +61,8 @@ Test(memcached_faults, what_a_stopped_server_stored_is_stored_again,
 }
 
 /* The machine slept, and the server's clock never catches up. */
-Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
-     .fini = rig_end)
+Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	rig.world.clock += 60 * SECOND;
 	rig_submit(1, DLKI_RENEW);
@@ -85,9 +81,8 @@ Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
 }
 
 /* The release comes while the attempt is held, and removes the item. */
-Test(memcached_faults, a_held_attempt_ends_with_its_release, .fini = rig_end)
+Test(memcached_faults, a_held_attempt_ends_with_its_release)
 {
-	rig_begin_up("", 1);
 	rig.world.clock += 60 * SECOND;
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
@@ -119,15 +114,13 @@ static void renew_by_a_stopped_clock(dlk_time left, dlk_time way)
 }
 
 /* A request without time for the answer is not sent. */
-Test(memcached_faults, a_slow_server_is_waited_for_while_it_may_answer,
-     .fini = rig_end)
+Test(memcached_faults, a_slow_server_is_waited_for_while_it_may_answer)
 {
 	renew_by_a_stopped_clock(45 * DLK_MS, 15 * DLK_MS);
 	rig_expect_failed(1, "takes more than a second to answer");
 }
 
-Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
-     .fini = rig_end)
+Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline)
 {
 	renew_by_a_stopped_clock(30 * DLK_MS, 0);
 	cr_assert_eq(rig.ended[1], 0);
@@ -175,21 +168,20 @@ static void attempt_over(dlk_time way)
 	}
 }
 
-Test(memcached_faults, a_server_over_two_seconds_away_grants_nothing,
-     .fini = rig_end)
+Test(memcached_faults, a_server_over_two_seconds_away_grants_nothing)
 {
 	attempt_over(2200 * DLK_MS);
 	rig_expect_failed(0, "takes more than a second to answer");
 }
 
 /* The run is confirmed once, however late that answer. */
-Test(memcached_faults, a_server_over_a_second_away_grants, .fini = rig_end)
+Test(memcached_faults, a_server_over_a_second_away_grants)
 {
 	attempt_over(1600 * DLK_MS);
 	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
 }
 
-Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
+Test(memcached_faults, a_young_server_grants_nothing)
 {
 	rig_begin("");
 	rig_welcome(RIG_MAIN, 2, 1);
@@ -211,9 +203,8 @@ Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
 /* ---- Another run of the server ------------------------------------------- */
 
 /* A proxy keeps the connection; no client reads the items stored before. */
-Test(memcached_faults, another_run_of_the_server_is_left, .fini = rig_end)
+Test(memcached_faults, another_run_of_the_server_is_left)
 {
-	rig_begin_up("", 1);
 	rig.world.clock += 2 * SECOND;
 	for (int i = 0; i < 2; i++)
 		rig_submit(i, DLKI_ATTEMPT);
@@ -226,9 +217,8 @@ Test(memcached_faults, another_run_of_the_server_is_left, .fini = rig_end)
 }
 
 /* The answer came so late that the run is to be confirmed. */
-Test(memcached_faults, a_late_grant_is_confirmed, .fini = rig_end)
+Test(memcached_faults, a_late_grant_is_confirmed)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig.world.clock += 900 * DLK_MS;
 	rig_submit(2, DLKI_ATTEMPT); /* asks for the clock */
@@ -268,9 +258,8 @@ static void reconnect(uint64_t born_s, unsigned int uptime_s, char pid)
 	rig_heard(1);
 }
 
-Test(memcached_faults, a_claim_of_a_run_that_is_over_is_gone, .fini = rig_end)
+Test(memcached_faults, a_claim_of_a_run_that_is_over_is_gone)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	reconnect(1700000150, 30, '7');
 	cr_assert_eq(rig.moved, 1);
@@ -285,9 +274,8 @@ Test(memcached_faults, a_claim_of_a_run_that_is_over_is_gone, .fini = rig_end)
 	cr_assert_str_eq(rig_heard(1), "");
 }
 
-Test(memcached_faults, the_same_run_is_known_over_a_connection, .fini = rig_end)
+Test(memcached_faults, the_same_run_is_known_over_a_connection)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	reconnect(0, 101, '7');
 	cr_assert_eq(rig.moved, 0);
@@ -297,10 +285,8 @@ Test(memcached_faults, the_same_run_is_known_over_a_connection, .fini = rig_end)
 
 /* Another server started in the same second has the same keys; the numbers are
  * those of other items. */
-Test(memcached_faults, an_item_known_from_another_server_is_read_first,
-     .fini = rig_end)
+Test(memcached_faults, an_item_known_from_another_server_is_read_first)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	reconnect(0, 101, '8');
 	cr_assert_eq(rig.moved, 1);
@@ -316,9 +302,8 @@ Test(memcached_faults, an_item_known_from_another_server_is_read_first,
 }
 
 /* The client does not send the attempt again, and the claim is unclear. */
-Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
+Test(memcached_faults, a_lost_attempt_is_looked_for)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	reconnect(0, 101, '7');
 	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);

@@ -4,6 +4,8 @@
 
 #include "tests/memcached/protocol/rig.h"
 
+TestSuite(memcached_full, .fini = rig_end);
+
 #define OURS RIG_ITEM(RIG_OWNER, "1")
 #define THEIRS RIG_ITEM(RIG_OTHER, "1")
 #define FULL "SERVER_ERROR out of memory storing object\r\n"
@@ -20,7 +22,7 @@ static void ask_full(enum dlki_verb verb, int meta)
 	rig_say_slowly(RIG_MAIN, FULL);
 }
 
-Test(memcached_full, a_full_server_fails_the_op_alone, .fini = rig_end)
+Test(memcached_full, a_full_server_fails_the_op_alone)
 {
 	ask_full(DLKI_ATTEMPT, 1);
 	rig_submit(0, DLKI_ATTEMPT);
@@ -33,14 +35,14 @@ Test(memcached_full, a_full_server_fails_the_op_alone, .fini = rig_end)
 }
 
 /* With memory, it would not have stored the item either. */
-Test(memcached_full, a_full_server_tells_that_the_lock_is_held, .fini = rig_end)
+Test(memcached_full, a_full_server_tells_that_the_lock_is_held)
 {
 	ask_full(DLKI_ATTEMPT, 1);
 	rig_say_all(rig_got(THEIRS, 6), rig_got(NULL, 0), NULL);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
 }
 
-Test(memcached_full, a_full_server_tells_that_the_hold_is_lost, .fini = rig_end)
+Test(memcached_full, a_full_server_tells_that_the_hold_is_lost)
 {
 	ask_full(DLKI_RENEW, 1);
 	rig_say_all(rig_got(THEIRS, 6), NULL);
@@ -48,7 +50,7 @@ Test(memcached_full, a_full_server_tells_that_the_hold_is_lost, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].stood, 0);
 }
 
-Test(memcached_full, a_full_server_does_not_renew, .fini = rig_end)
+Test(memcached_full, a_full_server_does_not_renew)
 {
 	ask_full(DLKI_RENEW, 1);
 	rig_say_all(rig_got(OURS, 5), NULL);
@@ -56,8 +58,7 @@ Test(memcached_full, a_full_server_does_not_renew, .fini = rig_end)
 			  "says 'SERVER_ERROR out of memory storing object'");
 }
 
-Test(memcached_full, a_full_server_is_asked_by_the_other_protocol,
-     .fini = rig_end)
+Test(memcached_full, a_full_server_is_asked_by_the_other_protocol)
 {
 	ask_full(DLKI_RELEASE, 0);
 	rig_expect("md " RIG_KEY " C5\r\n");
@@ -66,8 +67,7 @@ Test(memcached_full, a_full_server_is_asked_by_the_other_protocol,
 	cr_assert_eq(rig.ops[1].stood, 1);
 }
 
-Test(memcached_full, a_full_server_without_the_other_protocol_is_told_of,
-     .fini = rig_end)
+Test(memcached_full, a_full_server_without_the_other_protocol_is_told_of)
 {
 	ask_full(DLKI_RELEASE, 0);
 	rig_say_slowly(RIG_MAIN, "ERROR\r\n");

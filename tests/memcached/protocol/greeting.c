@@ -7,6 +7,8 @@
 
 #include "tests/memcached/protocol/rig.h"
 
+TestSuite(memcached_greeting, .init = rig_up, .fini = rig_end);
+
 #define GREETING                                                               \
 	"stats\r\nadd dlock.0 0 0 32\r\n" RIG_WITNESS "\r\ngets dlock.0\r\n"
 
@@ -21,7 +23,6 @@ static void expect_refused(const char *query, const char *bytes,
 	cr_assert_eq(rig.ops[0].outcome, DLKI_FAILED);
 	cr_assert_not_null(strstr(rig.errors[0], why), "%s", rig.errors[0]);
 	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
-	rig_end();
 }
 
 Test(memcached_greeting, a_server_that_will_not_do_is_refused)
@@ -42,25 +43,23 @@ Test(memcached_greeting, a_server_that_will_not_do_is_refused)
 		       "is ahead of the server's clock");
 }
 
-Test(memcached_greeting, the_greeting_asks_what_it_needs, .fini = rig_end)
+Test(memcached_greeting, the_greeting_asks_what_it_needs)
 {
 	rig_begin("");
 	rig_expect(GREETING "mn\r\n");
-	rig_end();
 	rig_begin("&protocol=text");
 	rig_expect(GREETING);
 	rig_welcome(RIG_MAIN, 100, 0);
 	cr_assert(dlki_engine_is_up(rig.e));
 }
 
-Test(memcached_greeting, a_server_is_known_by_its_witness, .fini = rig_end)
+Test(memcached_greeting, a_server_is_known_by_its_witness)
 {
-	rig_begin_up("", 1);
 	cr_assert_str_eq(rig.e->endpoint.home, "1700000000 7 " RIG_WITNESS);
 }
 
 /* A server without free memory may have no witness. */
-Test(memcached_greeting, a_witness_is_not_needed, .fini = rig_end)
+Test(memcached_greeting, a_witness_is_not_needed)
 {
 	rig_begin("&protocol=text");
 	rig_say_slowly(RIG_MAIN, rig_stats(0, 100));
@@ -70,9 +69,8 @@ Test(memcached_greeting, a_witness_is_not_needed, .fini = rig_end)
 }
 
 /* The witness was forgotten, and another client has stored another. */
-Test(memcached_greeting, home_is_known_by_another_witness, .fini = rig_end)
+Test(memcached_greeting, home_is_known_by_another_witness)
 {
-	rig_begin_up("", 1);
 	script_ends(&rig.world, RIG_MAIN);
 	rig_turn();
 	for (int i = 0; i < 5 && rig.world.opened < 2; i++)

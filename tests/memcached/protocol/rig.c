@@ -68,6 +68,11 @@ void rig_begin_up(const char *query, int meta)
 	rig_heard(RIG_MAIN);
 }
 
+void rig_up(void)
+{
+	rig_begin_up("", 1);
+}
+
 const char *rig_got(const char *text, unsigned int cas)
 {
 	static char got[8][400];

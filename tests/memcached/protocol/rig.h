@@ -24,6 +24,7 @@ void rig_begin_login(const char *query);
 
 /* ... and answer the greeting; `meta`: the server speaks the meta protocol. */
 void rig_begin_up(const char *query, int meta);
+void rig_up(void); /* ... with the meta protocol: the .init of most suites */
 
 /* The answer to `stats`, of this run and another: with a clock that shows so
  * many seconds.  Static. */

@@ -6,6 +6,8 @@
 
 #include "tests/memcached/protocol/rig.h"
 
+TestSuite(memcached_stream, .init = rig_up, .fini = rig_end);
+
 static void expect_nonsense(enum dlki_verb verb, int meta, const char *bytes,
 			    const char *why)
 {
@@ -19,7 +21,6 @@ static void expect_nonsense(enum dlki_verb verb, int meta, const char *bytes,
 	cr_assert_not_null(strstr(rig.errors[1], why), "%s", rig.errors[1]);
 	cr_assert(!rig_is_open(), "%s", bytes);
 	cr_assert_eq(rig.ops[3].outcome, DLKI_UNANSWERED);
-	rig_end();
 }
 
 Test(memcached_stream, nonsense_ends_the_connection)
@@ -43,10 +44,8 @@ Test(memcached_stream, nonsense_ends_the_connection)
 	expect_nonsense(DLKI_RENEW, 1, line, "a line without an end");
 }
 
-Test(memcached_stream, an_answer_that_nobody_asked_for_ends_the_connection,
-     .fini = rig_end)
+Test(memcached_stream, an_answer_that_nobody_asked_for_ends_the_connection)
 {
-	rig_begin_up("", 1);
 	rig_say(RIG_MAIN, "EN\r\n");
 	rig_turn();
 	cr_assert(!rig_is_open());
@@ -54,9 +53,8 @@ Test(memcached_stream, an_answer_that_nobody_asked_for_ends_the_connection,
 
 /* A probe goes behind an op that is over. The probe's answer in the place of
  * the op's shows that the op's answer is missing. */
-Test(memcached_stream, a_missing_answer_is_found, .fini = rig_end)
+Test(memcached_stream, a_missing_answer_is_found)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
@@ -71,12 +69,11 @@ Test(memcached_stream, a_missing_answer_is_found, .fini = rig_end)
 }
 
 /* Larger than any buffer. */
-Test(memcached_stream, an_item_of_a_megabyte_is_passed_over, .fini = rig_end)
+Test(memcached_stream, an_item_of_a_megabyte_is_passed_over)
 {
 	static char item[1 << 20];
 	char head[40];
 
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	memset(item, 'x', sizeof(item));
 	snprintf(head, sizeof(head), "NOT_STORED\r\nVA %zu c9 t-1\r\n",

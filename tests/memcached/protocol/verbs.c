@@ -6,6 +6,8 @@
 
 #include "tests/memcached/protocol/rig.h"
 
+TestSuite(memcached_verbs, .init = rig_up, .fini = rig_end);
+
 #define OURS RIG_ITEM(RIG_OWNER, "1")
 #define THEIRS RIG_ITEM(RIG_OTHER, "1")
 #define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
@@ -32,9 +34,8 @@ static void expect_answered(int i, int stood)
 
 /* ---- Attempts ------------------------------------------------------------ */
 
-Test(memcached_verbs, a_free_lock_costs_one_request, .fini = rig_end)
+Test(memcached_verbs, a_free_lock_costs_one_request)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_expect(ADD MG MG_MARK);
 	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
@@ -45,8 +46,7 @@ Test(memcached_verbs, a_free_lock_costs_one_request, .fini = rig_end)
 	rig_expect("");
 }
 
-Test(memcached_verbs, without_the_meta_protocol_there_is_the_text_protocol,
-     .fini = rig_end)
+Test(memcached_verbs, without_the_meta_protocol_there_is_the_text_protocol)
 {
 	rig_begin_up("", 0);
 	rig_submit(0, DLKI_ATTEMPT);
@@ -61,9 +61,8 @@ Test(memcached_verbs, without_the_meta_protocol_there_is_the_text_protocol,
 }
 
 /* STORED says only by which request the item came: the item decides. */
-Test(memcached_verbs, the_item_that_is_there_decides, .fini = rig_end)
+Test(memcached_verbs, the_item_that_is_there_decides)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_say_all("STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0), NULL);
 	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
@@ -90,9 +89,8 @@ static void say_slots(const char *first)
 
 /* With empty slots the item is stored once more, and the lease counts from
  * then. */
-Test(memcached_verbs, a_mark_makes_a_writer_look_at_the_slots, .fini = rig_end)
+Test(memcached_verbs, a_mark_makes_a_writer_look_at_the_slots)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
 	rig.world.clock += 30 * DLK_MS;
@@ -107,10 +105,8 @@ Test(memcached_verbs, a_mark_makes_a_writer_look_at_the_slots, .fini = rig_end)
 	cr_assert_eq(rig.ops[0].since, rig.world.clock - 40 * DLK_MS);
 }
 
-Test(memcached_verbs, a_writer_stays_at_the_gate_while_there_are_readers,
-     .fini = rig_end)
+Test(memcached_verbs, a_writer_stays_at_the_gate_while_there_are_readers)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
 	say_slots(rig_got(THEIRS, 3));
@@ -127,9 +123,8 @@ Test(memcached_verbs, a_writer_stays_at_the_gate_while_there_are_readers,
 }
 
 /* An upgrade has taken the gate while the slots were looked at. */
-Test(memcached_verbs, a_writer_without_the_gate_is_not_granted, .fini = rig_end)
+Test(memcached_verbs, a_writer_without_the_gate_is_not_granted)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
 	say_slots(rig_got(none, 0));
@@ -163,19 +158,16 @@ static void inspect(unsigned int slot_cas)
 	expect_answered(0, 1);
 }
 
-Test(memcached_verbs, an_owner_at_the_gate_waits_for_readers, .fini = rig_end)
+Test(memcached_verbs, an_owner_at_the_gate_waits_for_readers)
 {
-	rig_begin_up("", 1);
 	inspect(4);
 	cr_assert_eq(holders[1], 1);
 	cr_assert_eq(waiters[0], 1);
 }
 
 /* The reader came later, and has not got the gate yet. */
-Test(memcached_verbs, an_owner_at_the_gate_has_the_lock_beside_a_late_reader,
-     .fini = rig_end)
+Test(memcached_verbs, an_owner_at_the_gate_has_the_lock_beside_a_late_reader)
 {
-	rig_begin_up("", 1);
 	inspect(6);
 	cr_assert_eq(holders[0], 1);
 	cr_assert_eq(holders[1], 0);
@@ -188,11 +180,10 @@ static void note_rest(const struct dlock_participant *p, void *rest_ms)
 }
 
 /* No item lives for so long. */
-Test(memcached_verbs, an_item_with_too_much_time_tells_no_rest, .fini = rig_end)
+Test(memcached_verbs, an_item_with_too_much_time_tells_no_rest)
 {
 	int64_t rest_ms = -2;
 
-	rig_begin_up("", 1);
 	rig.ops[0].each.participant = note_rest;
 	rig.ops[0].each_arg = &rest_ms;
 	rig_submit(0, DLKI_INSPECT);
@@ -205,9 +196,8 @@ Test(memcached_verbs, an_item_with_too_much_time_tells_no_rest, .fini = rig_end)
 
 /* ---- Renewals ------------------------------------------------------------ */
 
-Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)
+Test(memcached_verbs, a_renewal_stores_the_very_item_again)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	rig_submit(1, DLKI_RENEW);
 	rig_expect(CAS("5", RENEWED) MG);
@@ -221,11 +211,10 @@ Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)
 }
 
 /* The server has moved the item under another cas. */
-Test(memcached_verbs, a_moved_item_is_stored_by_its_new_number, .fini = rig_end)
+Test(memcached_verbs, a_moved_item_is_stored_by_its_new_number)
 {
 	dlk_time second;
 
-	rig_begin_up("", 1);
 	rig_hold();
 	rig_submit(1, DLKI_RENEW);
 	rig_heard(RIG_MAIN);
@@ -241,10 +230,8 @@ Test(memcached_verbs, a_moved_item_is_stored_by_its_new_number, .fini = rig_end)
 }
 
 /* A delayed add of the same owner made another item after all was lost. */
-Test(memcached_verbs, a_later_item_of_the_same_owner_is_not_renewed,
-     .fini = rig_end)
+Test(memcached_verbs, a_later_item_of_the_same_owner_is_not_renewed)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	rig_submit(1, DLKI_RENEW);
 	rig_say_all("EXISTS\r\n", rig_got(RIG_ITEM(RIG_OWNER, "2"), 8), NULL);
@@ -253,9 +240,8 @@ Test(memcached_verbs, a_later_item_of_the_same_owner_is_not_renewed,
 
 /* ---- Releases ------------------------------------------------------------ */
 
-Test(memcached_verbs, a_release_of_what_is_gone_says_so, .fini = rig_end)
+Test(memcached_verbs, a_release_of_what_is_gone_says_so)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	rig_submit(1, DLKI_RELEASE);
 	rig_say_slowly(RIG_MAIN, "NF\r\n");
@@ -270,12 +256,11 @@ Test(memcached_verbs, a_release_of_what_is_gone_says_so, .fini = rig_end)
 	rig_expect("");
 }
 
-Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
+Test(memcached_verbs, a_release_wakes_the_clients_own_waiter)
 {
 	struct dlk_request other = rig_request;
 
 	other.owner = "00000000000000000000000000000002";
-	rig_begin_up("", 1);
 	rig_hold();
 	rig.ops[3].request = &other;
 	rig_submit(3, DLKI_ATTEMPT);
@@ -291,9 +276,8 @@ Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
 	cr_assert_eq(rig.news_id, rig.ops[3].id);
 }
 
-Test(memcached_verbs, a_moved_item_is_looked_for, .fini = rig_end)
+Test(memcached_verbs, a_moved_item_is_looked_for)
 {
-	rig_begin_up("", 1);
 	rig_hold();
 	rig_submit(1, DLKI_RELEASE);
 	rig_heard(RIG_MAIN);
@@ -306,9 +290,8 @@ Test(memcached_verbs, a_moved_item_is_looked_for, .fini = rig_end)
 }
 
 /* The reply of an attempt is lost, so the release looks for the item. */
-Test(memcached_verbs, what_is_unclear_is_looked_for, .fini = rig_end)
+Test(memcached_verbs, what_is_unclear_is_looked_for)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	dlki_cancel(&rig.ops[0]);
 	rig_turn();
@@ -332,9 +315,8 @@ Test(memcached_verbs, what_is_unclear_is_looked_for, .fini = rig_end)
 }
 
 /* An attempt of several requests goes no further behind the release. */
-Test(memcached_verbs, an_attempt_ends_with_its_release, .fini = rig_end)
+Test(memcached_verbs, an_attempt_ends_with_its_release)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	same_claim(1);
 	rig_submit(1, DLKI_RELEASE);
@@ -349,9 +331,8 @@ Test(memcached_verbs, an_attempt_ends_with_its_release, .fini = rig_end)
 
 /* ---- Not provided -------------------------------------------------------- */
 
-Test(memcached_verbs, there_is_no_list_and_no_downgrade, .fini = rig_end)
+Test(memcached_verbs, there_is_no_list_and_no_downgrade)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_LIST);
 	rig_submit(1, DLKI_DOWNGRADE);
 	rig_turn();

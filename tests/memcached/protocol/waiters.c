@@ -5,6 +5,8 @@
 
 #include "tests/memcached/protocol/rig.h"
 
+TestSuite(memcached_waiters, .init = rig_up, .fini = rig_end);
+
 #define THEIRS RIG_ITEM(RIG_OTHER, "1")
 #define MG "mg " RIG_KEY " v c t\r\n"
 #define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
@@ -20,12 +22,11 @@ static void refuse(int i)
 	cr_assert_eq(rig.ops[i].outcome, DLKI_BUSY);
 }
 
-Test(memcached_waiters, the_first_looks_of_a_wait_come_soon, .fini = rig_end)
+Test(memcached_waiters, the_first_looks_of_a_wait_come_soon)
 {
 	/* By the digits of the owner, 0: half of 1, 2, 4 ... ms and a bit. */
 	static const int64_t pauses[] = { 1, 1, 2, 4, 9, 0, 0 };
 
-	rig_begin_up("", 1);
 	for (int i = 0; i < 7; i++) {
 		rig_submit(0, DLKI_ATTEMPT);
 		refuse(0);
@@ -35,8 +36,7 @@ Test(memcached_waiters, the_first_looks_of_a_wait_come_soon, .fini = rig_end)
 	}
 }
 
-Test(memcached_waiters, a_range_of_the_uri_holds_from_the_first_look_on,
-     .fini = rig_end)
+Test(memcached_waiters, a_range_of_the_uri_holds_from_the_first_look_on)
 {
 	rig_begin_up("&retry_max=50ms", 1);
 	rig_submit(0, DLKI_ATTEMPT);
@@ -45,12 +45,11 @@ Test(memcached_waiters, a_range_of_the_uri_holds_from_the_first_look_on,
 }
 
 /* Waiters of a client share answers, but for the last look. */
-Test(memcached_waiters, one_waiter_looks_for_all, .fini = rig_end)
+Test(memcached_waiters, one_waiter_looks_for_all)
 {
 	struct dlk_request other = rig_request;
 
 	other.owner = "00000000000000000000000000000002";
-	rig_begin_up("", 1);
 	rig.ops[1].request = &other;
 	rig_submit(0, DLKI_ATTEMPT);
 	refuse(0);
@@ -67,9 +66,8 @@ Test(memcached_waiters, one_waiter_looks_for_all, .fini = rig_end)
 }
 
 /* After a second of the same owner. */
-Test(memcached_waiters, a_waiter_leaves_a_wish, .fini = rig_end)
+Test(memcached_waiters, a_waiter_leaves_a_wish)
 {
-	rig_begin_up("", 1);
 	rig_submit(0, DLKI_ATTEMPT);
 	refuse(0);
 	rig.world.clock += 1000 * DLK_MS;
@@ -93,9 +91,8 @@ Test(memcached_waiters, a_waiter_leaves_a_wish, .fini = rig_end)
 	cr_assert_eq(rig.ended[0], 3, "and leaves no second one");
 }
 
-Test(memcached_waiters, an_item_of_others_is_told_of, .fini = rig_end)
+Test(memcached_waiters, an_item_of_others_is_told_of)
 {
-	rig_begin_up("", 1);
 	for (int i = 1; i < 3; i++) {
 		rig.ops[0].is_last = 1;
 		rig_submit(0, DLKI_ATTEMPT);

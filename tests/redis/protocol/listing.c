@@ -6,6 +6,8 @@
 
 #include "tests/redis/protocol/rig.h"
 
+TestSuite(redis_list, .init = rig_up, .fini = rig_end);
+
 static char rows[200];
 static int n_rows;
 
@@ -40,12 +42,10 @@ static int count(const char *text, const char *word)
 	return n;
 }
 
-Test(redis_list, goes_through_the_cursors_and_describes_each_lock_once,
-     .fini = rig_end)
+Test(redis_list, goes_through_the_cursors_and_describes_each_lock_once)
 {
 	const char *heard;
 
-	rig_begin_up("");
 	list(1);
 	cr_assert_str_eq(rig_heard(RIG_MAIN), SCAN("$1\r\n0"));
 	rig_say_slowly(RIG_MAIN,
@@ -87,13 +87,12 @@ static void find_many(void)
 	cr_assert_eq(count(rig_heard(RIG_MAIN), "EVAL"), 256);
 }
 
-Test(redis_list, describes_in_batches, .fini = rig_end)
+Test(redis_list, describes_in_batches)
 {
 	static char bytes[16000];
 	const char *heard;
 	size_t n = 0;
 
-	rig_begin_up("");
 	find_many();
 	for (int i = 0; i < 256; i++)
 		n += (size_t)sprintf(bytes + n, "$10\r\n0 900 me\nb\r\n");
@@ -108,9 +107,8 @@ Test(redis_list, describes_in_batches, .fini = rig_end)
 	cr_assert_eq(n_rows, 300);
 }
 
-Test(redis_list, that_fails_at_the_end_of_a_batch_asks_no_more, .fini = rig_end)
+Test(redis_list, that_fails_at_the_end_of_a_batch_asks_no_more)
 {
-	rig_begin_up("");
 	find_many();
 	for (int i = 0; i < 255; i++)
 		script_says(&rig.world, RIG_MAIN, "$-1\r\n");
@@ -124,9 +122,8 @@ Test(redis_list, that_fails_at_the_end_of_a_batch_asks_no_more, .fini = rig_end)
 }
 
 /* The first list is at the descriptions when the second asks for the keys. */
-Test(redis_list, behind_another_has_answers_of_its_own, .fini = rig_end)
+Test(redis_list, behind_another_has_answers_of_its_own)
 {
-	rig_begin_up("");
 	list(1);
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*1\r\n$11\r\ndlock:{lbb}\r\n");
 	list(2);
@@ -140,9 +137,8 @@ Test(redis_list, behind_another_has_answers_of_its_own, .fini = rig_end)
 
 /* ---- The end before the end ---------------------------------------------- */
 
-Test(redis_list, that_is_over_stops_with_the_answer, .fini = rig_end)
+Test(redis_list, that_is_over_stops_with_the_answer)
 {
-	rig_begin_up("");
 	list(1);
 	list(2);
 	dlki_cancel(&rig.ops[1]);
@@ -164,9 +160,8 @@ Test(redis_list, that_is_over_stops_with_the_answer, .fini = rig_end)
 	cr_assert_eq(rig.ops[3].outcome, DLKI_ANSWERED);
 }
 
-Test(redis_list, that_loses_its_connection_is_unanswered, .fini = rig_end)
+Test(redis_list, that_loses_its_connection_is_unanswered)
 {
-	rig_begin_up("");
 	list(1);
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*1\r\n$11\r\ndlock:{lbb}\r\n");
 	script_ends(&rig.world, RIG_MAIN);
@@ -177,9 +172,8 @@ Test(redis_list, that_loses_its_connection_is_unanswered, .fini = rig_end)
 }
 
 /* No byte was sent: the list begins anew over the next connection. */
-Test(redis_list, that_was_not_sent_is_sent_later, .fini = rig_end)
+Test(redis_list, that_was_not_sent_is_sent_later)
 {
-	rig_begin_up("");
 	script_room(&rig.world, RIG_MAIN, 0);
 	list(1);
 	script_ends(&rig.world, RIG_MAIN);
@@ -208,7 +202,6 @@ static void expect_end(const char *answer, enum dlki_outcome outcome,
 	cr_assert_eq(rig.ops[1].outcome, outcome, "%s", answer);
 	cr_assert_not_null(strstr(rig.errors[1], says), "%s", rig.errors[1]);
 	cr_assert_eq(!rig.world.socks[RIG_MAIN].is_open, cut, "%s", answer);
-	rig_end();
 }
 
 Test(redis_list, that_the_server_denies_fails)
@@ -229,9 +222,8 @@ Test(redis_list, that_the_server_denies_fails)
 
 /* The other descriptions are on their way, and are no answers to later
  * requests. */
-Test(redis_list, that_fails_in_the_midst_takes_in_the_rest, .fini = rig_end)
+Test(redis_list, that_fails_in_the_midst_takes_in_the_rest)
 {
-	rig_begin_up("");
 	list(1);
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*3\r\n$11\r\ndlock:{laa}\r\n"
 			  "$11\r\ndlock:{lbb}\r\n$11\r\ndlock:{lcc}\r\n");

@@ -5,12 +5,13 @@
 
 #include "tests/redis/protocol/rig.h"
 
+TestSuite(redis_missing, .init = rig_up, .fini = rig_end);
+
 #define PING "*1\r\n$4\r\nPING\r\n"
 
 /* A renewal that has ended by the deadline; and another one behind it. */
 static void setup(void)
 {
-	rig_begin_up("");
 	rig.ops[1].deadline = rig.world.clock + 5;
 	rig_submit(1, DLKI_RENEW);
 	cr_assert(!strstr(rig_heard(RIG_MAIN), PING));
@@ -40,27 +41,26 @@ static void is_cut(void)
 	cr_assert(strstr(why.text, "did not answer a request"), "%s", why.text);
 }
 
-Test(redis_missing, an_answer_may_be_late, .init = setup, .fini = rig_end)
+Test(redis_missing, an_answer_may_be_late, .init = setup)
 {
 	rig_say(RIG_MAIN, ":-1\r\n+PONG\r\n:900\r\n");
 	is_still_open();
 }
 
-Test(redis_missing, a_ping_may_be_denied, .init = setup, .fini = rig_end)
+Test(redis_missing, a_ping_may_be_denied, .init = setup)
 {
 	rig_say(RIG_MAIN, ":-1\r\n-NOPERM no ping\r\n:900\r\n");
 	is_still_open();
 }
 
-Test(redis_missing, an_answer_is_found_missing_by_the_pong, .init = setup,
-     .fini = rig_end)
+Test(redis_missing, an_answer_is_found_missing_by_the_pong, .init = setup)
 {
 	rig_say(RIG_MAIN, "+PONG\r\n:900\r\n");
 	rig_turn();
 	is_cut();
 }
 
-Test(redis_missing, a_pong_is_found_missing, .init = setup, .fini = rig_end)
+Test(redis_missing, a_pong_is_found_missing, .init = setup)
 {
 	rig_say(RIG_MAIN, ":900\r\n:900\r\n");
 	rig_turn();
@@ -68,9 +68,8 @@ Test(redis_missing, a_pong_is_found_missing, .init = setup, .fini = rig_end)
 }
 
 /* A single one is behind all requests. */
-Test(redis_missing, ops_that_end_together_share_a_ping, .fini = rig_end)
+Test(redis_missing, ops_that_end_together_share_a_ping)
 {
-	rig_begin_up("");
 	for (int i = 1; i <= 3; i++)
 		rig_submit(i, DLKI_RENEW);
 	rig_heard(RIG_MAIN);
@@ -106,11 +105,10 @@ static void is_asked_anew(int sock)
 }
 
 /* It has come, and no thread has read it when the next op is submitted. */
-Test(redis_missing, an_answer_too_many_is_not_the_next_ops, .fini = rig_end)
+Test(redis_missing, an_answer_too_many_is_not_the_next_ops)
 {
 	struct dlk_error why;
 
-	rig_begin_up("");
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
@@ -126,9 +124,8 @@ Test(redis_missing, an_answer_too_many_is_not_the_next_ops, .fini = rig_end)
 
 /* The client does not write to a connection that has ended, so the store never
  * sees the request. */
-Test(redis_missing, an_end_is_seen_before_the_next_op, .fini = rig_end)
+Test(redis_missing, an_end_is_seen_before_the_next_op)
 {
-	rig_begin_up("");
 	script_ends(&rig.world, RIG_MAIN);
 	rig.world.clock += DLK_MS;
 	rig_submit(2, DLKI_ATTEMPT);

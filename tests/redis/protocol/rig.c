@@ -52,6 +52,11 @@ void rig_begin_up(const char *query)
 	cr_assert(dlki_engine_is_up(rig.e));
 }
 
+void rig_up(void)
+{
+	rig_begin_up("");
+}
+
 void rig_ear_connects(int sock)
 {
 	cr_assert_eq(rig.world.opened, sock + 1);

@@ -15,6 +15,7 @@ void rig_begin(const char *uri);
 
 /* ... and answer the greeting; `query` is more of the URI, "&key=plain". */
 void rig_begin_up(const char *query);
+void rig_up(void); /* ... of none: the .init of most suites */
 
 /* The server sends a bulk string. */
 void rig_say_string(int sock, const char *text);

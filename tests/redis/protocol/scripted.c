@@ -6,13 +6,14 @@
 
 #include "tests/redis/protocol/rig.h"
 
+TestSuite(redis_protocol, .init = rig_up, .fini = rig_end);
+
 /* ---- Verbs --------------------------------------------------------------- */
 
-Test(redis_protocol, an_attempt_is_a_call_of_a_script, .fini = rig_end)
+Test(redis_protocol, an_attempt_is_a_call_of_a_script)
 {
 	const char *heard;
 
-	rig_begin_up("");
 	rig_submit(1, DLKI_ATTEMPT);
 	heard = rig_heard(RIG_MAIN);
 	cr_assert_eq(strncmp(heard, "*9\r\n$7\r\nEVALSHA\r\n$40\r\n", 22), 0);
@@ -28,13 +29,12 @@ Test(redis_protocol, an_attempt_is_a_call_of_a_script, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].lease_ms, 10000);
 }
 
-Test(redis_protocol, a_pipeline_may_come_in_bytes, .fini = rig_end)
+Test(redis_protocol, a_pipeline_may_come_in_bytes)
 {
 	static const char answers[] =
 		"$16\r\n1700000000000001\r\n:9000\r\n:-1\r\n:1\r\n:0\r\n"
 		"$20\r\nB 7 1700000000000002\r\n";
 
-	rig_begin_up("");
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_submit(2, DLKI_RENEW);
 	rig_submit(3, DLKI_RENEW);
@@ -53,12 +53,10 @@ Test(redis_protocol, a_pipeline_may_come_in_bytes, .fini = rig_end)
 }
 
 /* The client learns from it how far away the server is. */
-Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of,
-     .fini = rig_end)
+Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of)
 {
 	dlk_time since;
 
-	rig_begin_up("");
 	since = rig.world.clock;
 	rig_submit(1, DLKI_ATTEMPT);
 	dlki_turn(rig.e, DLKI_ALL_SETS, since + 5 * DLK_MS);
@@ -74,9 +72,8 @@ Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of,
 	cr_assert_eq(rig.late, 1);
 }
 
-Test(redis_protocol, errors_say_what_to_do, .fini = rig_end)
+Test(redis_protocol, errors_say_what_to_do)
 {
-	rig_begin_up("");
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_submit(2, DLKI_ATTEMPT);
 	rig_submit(3, DLKI_ATTEMPT);
@@ -107,7 +104,6 @@ static void expect_cut(const char *answer, const char *says)
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED, "%s", answer);
 	cr_assert_str_eq(rig.errors[2], "", "%s", answer);
 	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
-	rig_end();
 }
 
 Test(redis_protocol, an_answer_without_sense_ends_the_connection)
@@ -125,13 +121,12 @@ Test(redis_protocol, an_answer_without_sense_ends_the_connection)
 	expect_cut("ERROR\r\n", "this is no Redis server");
 }
 
-Test(redis_protocol, an_answer_of_64_mib_is_not_waited_for, .fini = rig_end)
+Test(redis_protocol, an_answer_of_64_mib_is_not_waited_for)
 {
 	static char kib[1024];
 	int n = 0;
 
 	memset(kib, 'x', sizeof(kib));
-	rig_begin_up("");
 	rig_submit(1, DLKI_ATTEMPT);
 	script_says(&rig.world, RIG_MAIN, "$67108864\r\n");
 	while (rig.world.socks[RIG_MAIN].is_open && n++ < 10 * 1024) {
@@ -143,10 +138,8 @@ Test(redis_protocol, an_answer_of_64_mib_is_not_waited_for, .fini = rig_end)
 	cr_assert_not_null(strstr(rig.errors[1], "a reply of over 4 MiB"));
 }
 
-Test(redis_protocol, an_answer_that_was_not_asked_for_ends_the_connection,
-     .fini = rig_end)
+Test(redis_protocol, an_answer_that_was_not_asked_for_ends_the_connection)
 {
-	rig_begin_up("");
 	rig_say(RIG_MAIN, ":1\r\n");
 	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
 }
@@ -158,9 +151,8 @@ Test(redis_protocol, an_answer_that_was_not_asked_for_ends_the_connection,
 	" 0\r\n"
 
 /* Byte by byte, and several at once. */
-Test(redis_protocol, grant_messages_are_pushed_grants, .fini = rig_end)
+Test(redis_protocol, grant_messages_are_pushed_grants)
 {
-	rig_begin_up("");
 	rig_raise_ear();
 	rig_publish("00000000000000000000000000000001 100 1700000000000009 "
 		    "1700000000000005");
@@ -197,12 +189,10 @@ static dlk_time quieten_ear(void)
 	return quiet;
 }
 
-Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
-     .fini = rig_end)
+Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there)
 {
 	dlk_time quiet;
 
-	rig_begin_up("");
 	rig_raise_ear();
 	(void)quieten_ear();
 	rig_say(RIG_EAR, "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
@@ -229,13 +219,12 @@ Test(redis_protocol, an_ear_without_the_right_to_ping_stays_up)
 		rig_say(RIG_EAR, answers[i]);
 		cr_assert(rig.world.socks[RIG_EAR].is_open);
 		cr_assert_eq(rig.warned, 0);
-		rig_end();
 	}
 }
 
 /* ---- The greeting -------------------------------------------------------- */
 
-Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
+Test(redis_protocol, a_greeting_logs_in_and_names_us)
 {
 	rig_begin("redis://u:secret@h/3?client_name=me");
 	cr_assert_str_eq(rig_heard(RIG_MAIN),
@@ -251,7 +240,7 @@ Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
 }
 
 /* CLIENT and INFO are renamed. */
-Test(redis_protocol, a_greeting_need_not_name_us, .fini = rig_end)
+Test(redis_protocol, a_greeting_need_not_name_us)
 {
 	rig_begin("redis://h/?client_name=me");
 	rig_say(RIG_MAIN, "-ERR unknown command 'CLIENT', with args beginning "
@@ -261,7 +250,7 @@ Test(redis_protocol, a_greeting_need_not_name_us, .fini = rig_end)
 	cr_assert(dlki_engine_is_up(rig.e));
 }
 
-Test(redis_protocol, an_old_server_is_refused, .fini = rig_end)
+Test(redis_protocol, an_old_server_is_refused)
 {
 	rig_begin("redis://h");
 	rig_say_string(RIG_MAIN, "redis_version:6.0.9\r\n");
@@ -272,7 +261,7 @@ Test(redis_protocol, an_old_server_is_refused, .fini = rig_end)
 					"need 6.2 or newer");
 }
 
-Test(redis_protocol, a_server_that_is_loading_is_asked_again, .fini = rig_end)
+Test(redis_protocol, a_server_that_is_loading_is_asked_again)
 {
 	rig_begin("redis://h");
 	rig_say(RIG_MAIN, "-LOADING Redis is loading\r\n");

@@ -5,6 +5,8 @@
 
 #include "tests/redis/protocol/rig.h"
 
+TestSuite(redis_shapes, .init = rig_up, .fini = rig_end);
+
 #define TOKEN 1700000000000001
 #define ODD "sent an answer that dlock does not understand"
 
@@ -21,7 +23,6 @@ static void expect_nonsense(enum dlki_verb verb, const char *query,
 		     answer);
 	cr_assert_not_null(strstr(rig.errors[1], ODD), "%s", rig.errors[1]);
 	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
-	rig_end();
 }
 
 Test(redis_shapes, an_answer_of_another_shape_ends_the_connection)
@@ -49,10 +50,8 @@ Test(redis_shapes, an_answer_of_another_shape_ends_the_connection)
 
 /* The lease is over by the client's clock: the rest by the server, less the
  * rest by the client, would be no int64_t. */
-Test(redis_shapes, a_rest_of_the_lease_of_2_to_the_53_ms_is_nonsense,
-     .fini = rig_end)
+Test(redis_shapes, a_rest_of_the_lease_of_2_to_the_53_ms_is_nonsense)
 {
-	rig_begin_up("");
 	rig.ops[1].lease_from = rig.ops[1].lease_heard = rig.world.clock;
 	rig.world.clock += 60000 * DLK_MS;
 	rig.ops[1].token = TOKEN;
@@ -62,10 +61,8 @@ Test(redis_shapes, a_rest_of_the_lease_of_2_to_the_53_ms_is_nonsense,
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 }
 
-Test(redis_shapes, a_break_whose_second_answer_is_another_first_one_fails,
-     .fini = rig_end)
+Test(redis_shapes, a_break_whose_second_answer_is_another_first_one_fails)
 {
-	rig_begin_up("");
 	rig_submit(1, DLKI_BREAK);
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
@@ -89,7 +86,6 @@ static void expect_again(enum dlki_verb verb)
 	rig_say(RIG_MAIN, "-OOM command not allowed\r\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_not_null(strstr(rig.errors[1], "no memory left"));
-	rig_end();
 }
 
 Test(redis_shapes, an_unknown_script_is_not_sent_again_by_itself)

@@ -6,6 +6,8 @@
 
 #include "tests/redis/protocol/rig.h"
 
+TestSuite(redis_verbs, .init = rig_up, .fini = rig_end);
+
 #define TOKEN 1700000000000001
 #define GRANT RIG_OWNER " 1700000000000001"
 #define PING "*1\r\n$4\r\nPING\r\n"
@@ -22,10 +24,8 @@ static void expect_args(const char *args)
 
 /* ---- Downgrade ----------------------------------------------------------- */
 
-Test(redis_verbs, a_downgrade_is_answered_whether_the_claim_stood,
-     .fini = rig_end)
+Test(redis_verbs, a_downgrade_is_answered_whether_the_claim_stood)
 {
-	rig_begin_up("");
 	rig.ops[1].token = rig.ops[2].token = TOKEN;
 	rig_submit(1, DLKI_DOWNGRADE);
 	expect_args("$1\r\n2\r\n$11\r\ndlock:{lnn}\r\n$11\r\ndlock:clock\r\n"
@@ -43,9 +43,8 @@ Test(redis_verbs, a_downgrade_is_answered_whether_the_claim_stood,
 /* ---- Wanted -------------------------------------------------------------- */
 
 /* A message before the ear listens is lost. */
-Test(redis_verbs, a_claim_is_watched_when_the_ear_listens, .fini = rig_end)
+Test(redis_verbs, a_claim_is_watched_when_the_ear_listens)
 {
-	rig_begin_up("");
 	rig.ops[1].token = rig.ops[2].token = TOKEN;
 	rig_submit(1, DLKI_WATCH);
 	rig_submit(2, DLKI_WATCH);
@@ -68,10 +67,8 @@ Test(redis_verbs, a_claim_is_watched_when_the_ear_listens, .fini = rig_end)
 	cr_assert_eq(rig.ops[2].stood, 0);
 }
 
-Test(redis_verbs, a_message_to_the_watching_client_names_the_owner,
-     .fini = rig_end)
+Test(redis_verbs, a_message_to_the_watching_client_names_the_owner)
 {
-	rig_begin_up("");
 	rig_raise_ear();
 	rig_publish(RIG_OWNER " 0 0");
 	cr_assert_eq(rig.wanted, 1);
@@ -84,9 +81,8 @@ Test(redis_verbs, a_message_to_the_watching_client_names_the_owner,
 
 /* ---- Break --------------------------------------------------------------- */
 
-Test(redis_verbs, a_break_asks_first_which_holders_there_are, .fini = rig_end)
+Test(redis_verbs, a_break_asks_first_which_holders_there_are)
 {
-	rig_begin_up("");
 	rig_submit(1, DLKI_BREAK);
 	expect_args("$1\r\n2\r\n$11\r\ndlock:{lnn}\r\n$11\r\ndlock:clock\r\n");
 	rig_say_slowly(RIG_MAIN, "$16\r\n1700000000000001\r\n");
@@ -99,12 +95,10 @@ Test(redis_verbs, a_break_asks_first_which_holders_there_are, .fini = rig_end)
 
 /* The connection dies under the second call, which may have run: by then there
  * may be other holders. */
-Test(redis_verbs, a_break_that_is_submitted_anew_is_about_the_same_holders,
-     .fini = rig_end)
+Test(redis_verbs, a_break_that_is_submitted_anew_is_about_the_same_holders)
 {
 	char about[DLKI_ABOUT] = "";
 
-	rig_begin_up("");
 	rig.ops[1].about = about;
 	rig_submit(1, DLKI_BREAK);
 	rig_heard(RIG_MAIN);
@@ -123,9 +117,8 @@ Test(redis_verbs, a_break_that_is_submitted_anew_is_about_the_same_holders,
 }
 
 /* The second call does not follow, and the first call changes no lock. */
-Test(redis_verbs, a_break_that_is_over_goes_no_further, .fini = rig_end)
+Test(redis_verbs, a_break_that_is_over_goes_no_further)
 {
-	rig_begin_up("");
 	rig.ops[1].deadline = rig.world.clock + 5;
 	rig_submit(1, DLKI_BREAK);
 	dlki_turn(rig.e, DLKI_ALL_SETS, rig.world.clock + 5);
@@ -160,9 +153,8 @@ static void inspect(int i)
 #define HOLDER "$63\r\nX 250 " RIG_OWNER " 1700000000000017 900 a\nn\r\n"
 #define WAITER "$43\r\nW s " RIG_OWNER " 900 b\nn\r\n"
 
-Test(redis_verbs, an_inspection_comes_in_rows, .fini = rig_end)
+Test(redis_verbs, an_inspection_comes_in_rows)
 {
-	rig_begin_up("");
 	inspect(1);
 	expect_args("$1\r\n1\r\n$11\r\ndlock:{lnn}\r\n");
 	rig_request.holders_only = 1;
@@ -174,9 +166,8 @@ Test(redis_verbs, an_inspection_comes_in_rows, .fini = rig_end)
 	cr_assert_eq(rig.ended[2], 1);
 }
 
-Test(redis_verbs, an_inspection_that_is_over_gets_no_rows, .fini = rig_end)
+Test(redis_verbs, an_inspection_that_is_over_gets_no_rows)
 {
-	rig_begin_up("");
 	inspect(1);
 	dlki_cancel(&rig.ops[1]);
 	rig_turn();
@@ -185,9 +176,8 @@ Test(redis_verbs, an_inspection_that_is_over_gets_no_rows, .fini = rig_end)
 	cr_assert(rig.world.socks[RIG_MAIN].is_open);
 }
 
-Test(redis_verbs, an_inspection_without_sense_gets_no_rows, .fini = rig_end)
+Test(redis_verbs, an_inspection_without_sense_gets_no_rows)
 {
-	rig_begin_up("");
 	inspect(1);
 	rig_say(RIG_MAIN, "*2\r\n" HOLDER ":1\r\n");
 	cr_assert_str_eq(rows, "");
@@ -219,7 +209,6 @@ static int pings(int64_t held_us, int pushed, int closing)
 	rig_say(RIG_MAIN, ":1\r\n");
 	cr_assert_eq(rig.ops[1].stood, 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	rig_end();
 	return found;
 }
 
@@ -241,9 +230,8 @@ static int count(const char *text, const char *word)
 	return n;
 }
 
-Test(redis_verbs, releases_in_a_write_share_a_ping, .fini = rig_end)
+Test(redis_verbs, releases_in_a_write_share_a_ping)
 {
-	rig_begin_up("");
 	for (int i = 1; i <= 3; i++) {
 		rig.ops[i].lease_heard = rig.world.clock;
 		rig.ops[i].token = TOKEN;
@@ -255,12 +243,10 @@ Test(redis_verbs, releases_in_a_write_share_a_ping, .fini = rig_end)
 	cr_assert_eq(count(rig_heard(RIG_MAIN), PING), 1);
 }
 
-Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text,
-     .fini = rig_end)
+Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text)
 {
 	const char *heard;
 
-	rig_begin_up("");
 	for (int i = 1; i <= 8; i++) {
 		rig.ops[i].closing = 1;
 		rig_queue(i, DLKI_RELEASE);
@@ -277,7 +263,7 @@ Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text,
 #define PLAIN_KEYS                                                             \
 	"$1\r\n3\r\n$11\r\ndlock:{lnn}\r\n$11\r\ndlock:clock\r\n$1\r\nn\r\n"
 
-Test(redis_verbs, with_a_plain_key_waiters_poll, .fini = rig_end)
+Test(redis_verbs, with_a_plain_key_waiters_poll)
 {
 	rig_begin_up("&key=plain");
 	cr_assert_not(rig.e->terms.caps &
@@ -297,7 +283,7 @@ Test(redis_verbs, with_a_plain_key_waiters_poll, .fini = rig_end)
 	cr_assert_eq(rig.world.opened, 1, "no ear");
 }
 
-Test(redis_verbs, with_a_plain_key_every_verb_names_it, .fini = rig_end)
+Test(redis_verbs, with_a_plain_key_every_verb_names_it)
 {
 	rig_begin_up("&key=plain");
 	rig.ops[1].token = rig.ops[2].token = TOKEN;
@@ -324,7 +310,7 @@ Test(redis_verbs, with_a_plain_key_every_verb_names_it, .fini = rig_end)
 	cr_assert_eq(rig.ops[4].outcome, DLKI_ANSWERED);
 }
 
-Test(redis_verbs, a_plain_key_is_no_key_of_dlocks_own, .fini = rig_end)
+Test(redis_verbs, a_plain_key_is_no_key_of_dlocks_own)
 {
 	static const enum dlki_verb verbs[] = { DLKI_ATTEMPT, DLKI_INSPECT,
 						DLKI_BREAK };
@@ -354,11 +340,10 @@ static void renew(int i, dlk_time from, dlk_time heard, const char *left)
 	cr_assert_eq(rig.ops[i].stood, 1);
 }
 
-Test(redis_verbs, a_server_whose_clock_was_set_is_warned_of, .fini = rig_end)
+Test(redis_verbs, a_server_whose_clock_was_set_is_warned_of)
 {
 	dlk_time begun;
 
-	rig_begin_up("");
 	begun = rig.world.clock;
 	rig.world.clock += 3000 * DLK_MS;
 	renew(1, begun, begun + 20 * DLK_MS, ":7100\r\n");
