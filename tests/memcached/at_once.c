@@ -48,7 +48,6 @@ static void note_most(const struct dlock_participant *p, void *arg)
 /* As earlier versions count: each permit is an item. */
 EITHER_WAY(memcached_at_once, each_permit_has_a_slot)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, ""), "s", 4);
 	dlock_hold *h, *none = NULL;
 	char owner[33];
@@ -72,7 +71,6 @@ EITHER_WAY(memcached_at_once, each_permit_has_a_slot)
 /* More than fit into a request. */
 EITHER_WAY(memcached_at_once, many_are_renewed)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=2s");
 	dlock_lock *l = semaphore(c, "s", 100);
 	dlock_hold *h = take_some(l, 90), *none = NULL;
@@ -91,7 +89,6 @@ EITHER_WAY(memcached_at_once, many_are_renewed)
 /* With an item goes the hold. */
 EITHER_WAY(memcached_at_once, without_an_item_the_hold_is_lost)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
 	dlock_lock *l = semaphore(c, "s", 3);
 	dlock_hold *h = take_some(l, 3);
@@ -106,7 +103,6 @@ EITHER_WAY(memcached_at_once, without_an_item_the_hold_is_lost)
 /* The item at the gate keeps later requests waiting. */
 EITHER_WAY(memcached_at_once, a_waiter_is_at_the_gate)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, ""), "s", 3);
 	dlock_hold *one = take(l), *none = NULL;
 

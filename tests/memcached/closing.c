@@ -24,7 +24,6 @@ static void name_locks(dlock_client *c, dlock_lock **l)
 /* In turn, the releases would take longer than a close may. */
 EITHER_WAY(memcached_closing, many_holds_are_freed)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock **l = calloc(HOLDS, sizeof(dlock_lock *));
 	dlock_hold **h = calloc(HOLDS, sizeof(dlock_hold *));
 	dlock_client *c = NULL;
@@ -34,7 +33,7 @@ EITHER_WAY(memcached_closing, many_holds_are_freed)
 
 	CHECK(l && h);
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?protocol=%s",
-		 lab_proxy_port(s.proxy), protocol);
+		 lab_proxy_port(s.proxy), s.protocol);
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	name_locks(c, l);
 	for (int i = 0; i < HOLDS; i++) {

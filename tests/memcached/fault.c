@@ -18,7 +18,6 @@ static const char *drop_of(const struct scene *s)
 
 EITHER_WAY(memcached_fault, reply_to_release_is_lost)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ttl=30s&close=300ms");
 	dlock_client *other = direct(&s, "");
 	dlock_lock *l = mutex(c, "x");

@@ -24,11 +24,11 @@ static void fill(void)
 }
 
 /* A place comes free when a client goes; a caller that can wait does. */
-EITHER_WAY(memcached_full, server_with_no_connection_left)
+static const char *const args[] = { "-c", "32", NULL };
+static const struct lab_memcached_options options = { .args = args };
+
+EITHER_WAY_ON(memcached_full, server_with_no_connection_left, &options)
 {
-	static const char *const args[] = { "-c", "32", NULL };
-	const struct lab_memcached_options options = { .args = args };
-	struct scene s = scene_new(protocol, &options);
 	dlock_lock *l = mutex(by_proxy(&s, "ttl=30s"), "x");
 
 	give(take(l));

@@ -10,7 +10,6 @@ static void keep_participant(const struct dlock_participant *p, void *seen)
 /* Tokens count from the server's start, and tell no time. */
 EITHER_WAY(memcached_inspect, does_not_know_since_when)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = mutex(direct(&s, ""), "x");
 	struct dlock_participant seen = { .since_ms = -1 };
 	dlock_hold *h = take(l);

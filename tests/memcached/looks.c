@@ -47,7 +47,6 @@ Test(memcached_looks, double_from_a_millisecond_on)
 /* Each waiter has another client. */
 EITHER_WAY(memcached_looks, of_many_waiters_keep_to_the_budget)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
 	dlock_lock *l[WAITERS];
 	struct taker w[WAITERS] = { 0 };
@@ -71,7 +70,6 @@ EITHER_WAY(memcached_looks, of_many_waiters_keep_to_the_budget)
  * and at the end. */
 EITHER_WAY(memcached_looks, of_one_client_are_not_all_early)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
 	dlock_client *c = direct(&s, "");
 	dlock_lock *l = mutex(c, "x");

@@ -16,7 +16,6 @@ static dlock_hold *take_kind(dlock_client *c, int kind)
 /* The release finds the loss before a renewal is due. */
 EITHER_WAY(memcached_loss, seen_by_the_release)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=30s");
 	dlock_client *other = direct(&s, "ttl=30s");
 

@@ -22,7 +22,6 @@ static void delete_mark(const struct scene *s)
  * get. */
 EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "");
 	dlock_lock *l = mutex(c, "x");
 
@@ -36,7 +35,6 @@ EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
 
 EITHER_WAY(memcached_mark, outlives_the_longest_lease)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *slow = direct(&s, "ttl=400s");
 	dlock_client *quick = direct(&s, "ttl=3s");
 	dlock_hold *h = read_x(slow);
@@ -59,7 +57,6 @@ EITHER_WAY(memcached_mark, outlives_the_longest_lease)
 
 EITHER_WAY(memcached_mark, is_kept_alive_by_renewals)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
 	dlock_hold *h = read_x(c), *second = read_x(direct(&s, "ttl=3s"));
 
@@ -75,7 +72,6 @@ EITHER_WAY(memcached_mark, is_kept_alive_by_renewals)
 /* A writer may have come in since; the next reader makes another mark. */
 EITHER_WAY(memcached_mark, that_is_gone_ends_the_readers_hold)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s"), *other = direct(&s, "ttl=3s");
 	dlock_lock *l = mutex(other, "x");
 
@@ -98,7 +94,6 @@ EITHER_WAY(memcached_mark, that_is_gone_ends_the_readers_hold)
 /* The mark has the number of permits, and is made again. */
 EITHER_WAY(memcached_mark, of_a_semaphore_ends_nobodys_hold)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
 	dlock_hold *h = take(semaphore(c, "s", 2));
 
@@ -111,7 +106,6 @@ EITHER_WAY(memcached_mark, of_a_semaphore_ends_nobodys_hold)
 /* Another client stores the mark meanwhile, for a shorter life. */
 EITHER_WAY(memcached_mark, of_a_semaphore_outlives_the_lease)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *slow = by_proxy(&s, "ttl=4000s&ask=20s");
 	struct taker w = { .linger = 1 };
 
@@ -130,7 +124,6 @@ EITHER_WAY(memcached_mark, of_a_semaphore_outlives_the_lease)
 
 EITHER_WAY(memcached_mark, that_is_foreign_is_left_by_renewals)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
 	dlock_hold *h = take(semaphore(c, "s", 2));
 
@@ -144,7 +137,6 @@ EITHER_WAY(memcached_mark, that_is_foreign_is_left_by_renewals)
 /* A claim found by a second attempt needs the mark as well. */
 EITHER_WAY(memcached_mark, is_looked_at_again_after_a_lost_reply)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ttl=3s&ask=200ms");
 	dlock_lock *l = mutex(direct(&s, ""), "x");
 
@@ -167,7 +159,6 @@ EITHER_WAY(memcached_mark, is_looked_at_again_after_a_lost_reply)
 /* A reader cannot rely on a foreign mark; the message names the key. */
 EITHER_WAY(memcached_mark, that_no_dlock_wrote_is_told)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = rwlock(direct(&s, ""), "x");
 	dlock_hold *h = NULL;
 

@@ -9,6 +9,10 @@
 #include "lab/base/clock.h"
 #include "lab/base/net.h"
 
+static const struct lab_memcached_options small = { .memory_mb = 2 };
+static const struct lab_memcached_options full = { .memory_mb = 2,
+						   .no_evict = true };
+
 /* Return the length of a mutex's text, for names of one letter. A read spares
  * an item, so this reads the mutex "y". */
 static int size_of_y(const struct scene *s)
@@ -82,10 +86,8 @@ static int overflow(const struct scene *s)
 }
 
 /* No other client reads the item: the holder finds the loss, in time. */
-EITHER_WAY(memcached_memory, eviction_is_found)
+EITHER_WAY_ON(memcached_memory, eviction_is_found, &small)
 {
-	const struct lab_memcached_options small = { .memory_mb = 2 };
-	struct scene s = scene_new(protocol, &small);
 	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
 	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
 	dlock_hold *h = NULL, *next = NULL;
@@ -113,11 +115,8 @@ EITHER_WAY(memcached_memory, eviction_is_found)
 
 /* The server refuses instead of evicting.  A refused request leaves the item of
  * the lock alone, and a release needs no memory of any size. */
-EITHER_WAY(memcached_memory, full_server)
+EITHER_WAY_ON(memcached_memory, full_server, &full)
 {
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
 	dlock_client *c = direct(&s, ""), *other = direct(&s, "");
 	dlock_hold *h = take(mutex(c, "x"));
 	dlock_lock *l = mutex(other, "x");
@@ -139,11 +138,8 @@ EITHER_WAY(memcached_memory, full_server)
 }
 
 /* The hold is lost when the lease is over, and not before. */
-EITHER_WAY(memcached_memory, renewal_on_a_full_server)
+EITHER_WAY_ON(memcached_memory, renewal_on_a_full_server, &full)
 {
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
 	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
 	dlock_lock *l = mutex(other, "x");
 	dlock_hold *h, *next, *second = take(mutex(other, "y"));
@@ -178,11 +174,8 @@ EITHER_WAY(memcached_memory, renewal_on_a_full_server)
 
 /* The items have a long label, and memory; the mark is to live longer, and has
  * no memory. */
-EITHER_WAY(memcached_memory, renewal_without_memory_for_the_mark)
+EITHER_WAY_ON(memcached_memory, renewal_without_memory_for_the_mark, &full)
 {
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
 	char query[160], answer[64];
 	dlock_client *c;
 	dlock_hold *reader, *permit;
@@ -207,11 +200,8 @@ EITHER_WAY(memcached_memory, renewal_without_memory_for_the_mark)
 
 /* The key of the wish is longer, and so the item has another size than the item
  * at the gate, for which there is memory. */
-EITHER_WAY(memcached_memory, waiter_without_memory_for_the_wish)
+EITHER_WAY_ON(memcached_memory, waiter_without_memory_for_the_wish, &full)
 {
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
 	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
 	dlock_client *c;
 	char query[64], answer[64];

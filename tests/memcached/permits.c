@@ -26,7 +26,6 @@ static void *take_it(void *arg)
 EITHER_WAY(memcached_permits, that_come_in_meanwhile_are_seen)
 {
 	for (int left = 0; left < 2; left++) {
-		struct scene s = scene_new(protocol, NULL);
 		struct taking t = {
 			.lock = semaphore(by_proxy(&s, "ask=20s"), "s", 5),
 		};

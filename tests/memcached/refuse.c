@@ -74,7 +74,6 @@ EITHER_WAY(memcached_refuse, names)
 		"../victim",
 		"%s%n",
 	};
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "prefix=victim");
 	char *name = malloc(10001);
 
@@ -132,7 +131,6 @@ static int check_keys(const struct lab_server *server)
 EITHER_WAY(memcached_refuse, keys)
 {
 	static const char evil[] = "x 0 C1 ME victim.lnx *%s\\r\\n..";
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "prefix=victim");
 	char name[256];
 	dlock_hold *hold[3 * 20];

@@ -53,7 +53,6 @@ static void put_mark(const struct scene *s, int limit)
 
 EITHER_WAY(memcached_resize, survives_the_mark)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *one = semaphore(direct(&s, ""), "s", 1);
 	dlock_lock *seven = semaphore(direct(&s, ""), "s", 7);
 	dlock_hold *a = take(one), *b, *c;
@@ -78,7 +77,6 @@ EITHER_WAY(memcached_resize, survives_the_mark)
 /* The holders from before know the number as well, once they are renewed. */
 EITHER_WAY(memcached_resize, is_known_to_all_holders)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
 	dlock_lock *three = semaphore(c, "s", 3);
 	dlock_lock *seven = semaphore(direct(&s, ""), "s", 7);
@@ -107,7 +105,6 @@ EITHER_WAY(memcached_resize, is_known_to_all_holders)
 /* The operator's lease is shorter than the holder's. */
 EITHER_WAY(memcached_resize, keeps_the_life_of_the_mark)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, "ttl=400s"), "s", 2);
 	dlock_lock *quick = semaphore(direct(&s, "ttl=3s"), "s", 2);
 	dlock_hold *h = take(l);
@@ -120,7 +117,6 @@ EITHER_WAY(memcached_resize, keeps_the_life_of_the_mark)
 
 EITHER_WAY(memcached_resize, leaves_a_foreign_mark)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h = take(l);
 
@@ -147,7 +143,6 @@ static dlock_hold *take_two(dlock_lock *l)
 
 EITHER_WAY(memcached_resize, finds_the_items_beyond)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
 	dlock_lock *two = semaphore(c, "s", 2);
 	dlock_lock *other = semaphore(direct(&s, "ttl=3s"), "s", 2);
@@ -171,7 +166,6 @@ EITHER_WAY(memcached_resize, finds_the_items_beyond)
 /* Once the slots beyond are empty, clients get them no longer. */
 EITHER_WAY(memcached_resize, gets_empty_slots_once)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h = take(l);
 	uint64_t usual = gets_of_a_pair(&s, l);
@@ -220,7 +214,6 @@ static void make_it_one(dlock_lock *l, dlock_hold *h[4])
 
 EITHER_WAY(memcached_resize, is_seen_after_the_slots)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h = take(l);
 
@@ -239,7 +232,6 @@ static void make_it_four_and_two(dlock_lock *l, dlock_hold *h[4])
 /* The number is as before, and holders have come in by the other number. */
 EITHER_WAY(memcached_resize, is_seen_though_undone)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *first = take(l), *h[4];
 
@@ -288,7 +280,6 @@ static void write_slowly(const struct scene *s, struct taker *w,
  * stopped behind the write. */
 EITHER_WAY(memcached_resize, a_break_reaches_beyond_a_mark_just_written)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *many = semaphore(direct(&s, ""), "s", 100);
 	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
 	struct taker w = { 0 };
@@ -310,7 +301,6 @@ EITHER_WAY(memcached_resize, a_break_reaches_beyond_a_mark_just_written)
 /* A client puts the number back behind a holder by the client's own number. */
 EITHER_WAY(memcached_resize, a_number_put_back_hides_no_holder)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *many = semaphore(direct(&s, ""), "s", 100);
 	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
 	struct taker w = { 0 };
@@ -335,7 +325,6 @@ EITHER_WAY(memcached_resize, a_number_put_back_hides_no_holder)
 
 EITHER_WAY(memcached_resize, a_break_reaches_all_slots_without_a_mark)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *last = take_beyond(semaphore(direct(&s, ""), "s", 100));
 
@@ -346,7 +335,6 @@ EITHER_WAY(memcached_resize, a_break_reaches_all_slots_without_a_mark)
 
 EITHER_WAY(memcached_resize, an_inspection_reaches_all_slots_without_a_mark)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *two = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *last = take_beyond(semaphore(direct(&s, ""), "s", 100));
 

@@ -18,19 +18,6 @@
 #include "support/taker.h"
 #include "support/wait.h"
 
-/* A case in each of the two protocols: a body with the protocol's name. */
-#define EITHER_WAY(suite, name)                                                \
-	static void name(const char *protocol);                                \
-	CASE(suite, name##_meta)                                               \
-	{                                                                      \
-		name("meta");                                                  \
-	}                                                                      \
-	CASE(suite, name##_text)                                               \
-	{                                                                      \
-		name("text");                                                  \
-	}                                                                      \
-	static void name(const char *protocol)
-
 struct scene {
 	struct lab_server *server;
 	struct lab_proxy *proxy;
@@ -41,6 +28,21 @@ struct scene {
  * scene. */
 struct scene scene_new(const char *protocol,
 		       const struct lab_memcached_options *options);
+
+/* A case in each of the two protocols, on a server with or without options: the
+ * body has the scene `s`. */
+#define EITHER_WAY(suite, name) EITHER_WAY_ON(suite, name, NULL)
+#define EITHER_WAY_ON(suite, name, options)                                    \
+	static void name(struct scene s);                                      \
+	CASE(suite, name##_meta)                                               \
+	{                                                                      \
+		name(scene_new("meta", options));                              \
+	}                                                                      \
+	CASE(suite, name##_text)                                               \
+	{                                                                      \
+		name(scene_new("text", options));                              \
+	}                                                                      \
+	static void name(struct scene s)
 
 /* Kill the server, start another run, and wait until this run grants. */
 void scene_restart(const struct scene *s);

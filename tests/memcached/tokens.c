@@ -18,7 +18,6 @@ static dlock_client *moved(const struct scene *s, uint64_t at_us)
 
 EITHER_WAY(memcached_tokens, they_are_larger_than_those_before_the_move)
 {
-	struct scene s = scene_new(protocol, NULL);
 	uint64_t last = taken(mutex(direct(&s, ""), "x"));
 
 	for (int i = 0; i < 3; i++) {
@@ -36,7 +35,6 @@ EITHER_WAY(memcached_tokens, they_are_larger_than_those_before_the_move)
 /* The clock goes on while the server is down. */
 EITHER_WAY(memcached_tokens, they_rise_over_a_restart_after_a_move)
 {
-	struct scene s = scene_new(protocol, NULL);
 	uint64_t at = wall_us();
 	dlock_lock *l = mutex(moved(&s, at), "x");
 	uint64_t last = taken(l);

@@ -41,7 +41,6 @@ static void check_waits(const struct scene *s, const char *token, int word)
 
 EITHER_WAY(memcached_upgrade, overtakes_a_waiting_writer)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *upg = upgradeable(rwlock(direct(&s, ""), "x"));
 	dlock_hold *r = take(upg), *w = NULL;
 
@@ -57,8 +56,6 @@ EITHER_WAY(memcached_upgrade, overtakes_a_waiting_writer)
  * and would not notice the loss of the gate. */
 EITHER_WAY(memcached_upgrade, waits_for_a_writer_of_an_earlier_version)
 {
-	struct scene s = scene_new(protocol, NULL);
-
 	check_waits(&s, "7", 0);
 }
 
@@ -66,7 +63,5 @@ EITHER_WAY(memcached_upgrade, waits_for_a_writer_of_an_earlier_version)
  * and the writer has the lock without a look at the slots. */
 EITHER_WAY(memcached_upgrade, waits_for_a_writer_that_found_no_mark)
 {
-	struct scene s = scene_new(protocol, NULL);
-
 	check_waits(&s, "0.1", 1);
 }

@@ -24,7 +24,6 @@ static void two_renewals(dlock_client *c)
 
 EITHER_WAY(memcached_wish, a_revoke_is_heard)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, SHORT);
 	dlock_lock *other = mutex(direct(&s, "ttl=60s"), "x");
 	dlock_hold *h = take(mutex(c, "x"));
@@ -43,7 +42,6 @@ EITHER_WAY(memcached_wish, a_revoke_is_heard)
 /* Once for each time that the holder asks to know. */
 EITHER_WAY(memcached_wish, is_heard_once)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, SHORT);
 	dlock_lock *other = mutex(direct(&s, ""), "x");
 	dlock_hold *h = take(mutex(c, "x"));
@@ -62,7 +60,6 @@ EITHER_WAY(memcached_wish, is_heard_once)
 /* The wish comes before the holder asks. */
 EITHER_WAY(memcached_wish, may_come_first)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_lock *other = mutex(direct(&s, ""), "x");
 	dlock_hold *h = take(mutex(direct(&s, "ttl=60s"), "x"));
 
@@ -76,7 +73,6 @@ EITHER_WAY(memcached_wish, may_come_first)
 
 EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, SHORT);
 	dlock_lock *first = mutex(direct(&s, "ttl=60s"), "x");
 	dlock_lock *next = mutex(c, "x");
@@ -97,7 +93,6 @@ EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
 
 EITHER_WAY(memcached_wish, is_left_by_a_waiter)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, SHORT);
 	dlock_hold *h = take(mutex(c, "x"));
 	struct taker w = { 0 };
@@ -113,7 +108,6 @@ EITHER_WAY(memcached_wish, is_left_by_a_waiter)
 
 EITHER_WAY(memcached_wish, is_for_the_owner_at_the_gate)
 {
-	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=60s");
 	dlock_lock *l = rwlock(c, "x");
 	dlock_hold *h;
