@@ -36,6 +36,10 @@ struct history {
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
+#define STOOD_STILL(from, to, pid) \
+	{ LAB_PAUSED, .at = (from), .value = (pid) }, \
+	{ LAB_RESUMED, .at = (to), .value = (pid) }
+
 /* The last history of each table has no title. */
 extern const struct history histories[], histories_losses[];
 extern const struct history histories_holders[];

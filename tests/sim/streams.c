@@ -6,7 +6,27 @@
 #include "sim/base/chance.h"
 #include "sim/world/stream.h"
 
-TestSuite(sim_streams, .timeout = 60);
+static struct sim_chance chance;
+static struct sim_stream stream;
+
+static void begin(void)
+{
+	sim_chance_begin(&chance, 3);
+	sim_stream_begin(&stream);
+}
+
+static void end(void)
+{
+	sim_stream_free(&stream);
+	sim_chance_end(&chance);
+}
+
+TestSuite(sim_streams, .init = begin, .fini = end, .timeout = 60);
+
+static size_t put(const struct sim_weather *w, const char *text)
+{
+	return sim_stream_write(&stream, w, &chance, 0, text, strlen(text));
+}
 
 static const struct sim_weather wild = { .delay_us = 1000,
 					 .split = 2,
@@ -62,71 +82,46 @@ Test(sim_streams, bytes_arrive_in_order)
 Test(sim_streams, a_write_is_split)
 {
 	struct sim_weather w = { .delay_us = 5000, .split = 1, .buffer = 100 };
-	struct sim_chance c;
-	struct sim_stream s;
 
-	sim_chance_begin(&c, 3);
-	sim_stream_begin(&s);
-	cr_assert_eq(sim_stream_write(&s, &w, &c, 0, "0123456789", 10), 10);
-	cr_assert_gt(s.n_pieces, 1);
-	cr_assert_eq(sim_stream_step(&s, sim_stream_due(&s)), 1);
-	cr_assert_lt(s.arrived.len, 10);
-	sim_stream_free(&s);
-	sim_chance_end(&c);
+	cr_assert_eq(put(&w, "0123456789"), 10);
+	cr_assert_gt(stream.n_pieces, 1);
+	cr_assert_eq(sim_stream_step(&stream, sim_stream_due(&stream)), 1);
+	cr_assert_lt(stream.arrived.len, 10);
 }
 
 Test(sim_streams, a_full_buffer_takes_a_part)
 {
 	struct sim_weather w = { .delay_us = 1, .buffer = 4 };
-	struct sim_chance c;
-	struct sim_stream s;
 
-	sim_chance_begin(&c, 3);
-	sim_stream_begin(&s);
-	cr_assert_eq(sim_stream_write(&s, &w, &c, 0, "0123456789", 10), 4);
-	cr_assert_eq(sim_stream_write(&s, &w, &c, 0, "456789", 6), 0);
-	cr_assert_eq(sim_stream_step(&s, 1000000), 1);
-	cr_assert_eq(sim_stream_write(&s, &w, &c, 0, "456789", 6), 0,
-		     "nobody has read");
-	sim_bytes_take(&s.arrived, 3);
-	cr_assert_eq(sim_stream_write(&s, &w, &c, 0, "456789", 6), 3);
-	sim_stream_free(&s);
-	sim_chance_end(&c);
+	cr_assert_eq(put(&w, "0123456789"), 4);
+	cr_assert_eq(put(&w, "456789"), 0);
+	cr_assert_eq(sim_stream_step(&stream, 1000000), 1);
+	cr_assert_eq(put(&w, "456789"), 0, "nobody has read");
+	sim_bytes_take(&stream.arrived, 3);
+	cr_assert_eq(put(&w, "456789"), 3);
 }
 
 Test(sim_streams, silence_hides_the_end)
 {
 	struct sim_weather w = { .delay_us = 1, .silence = 1, .buffer = 100 };
-	struct sim_chance c;
-	struct sim_stream s;
 
-	sim_chance_begin(&c, 3);
-	sim_stream_begin(&s);
-	sim_stream_write(&s, &w, &c, 0, "x", 1);
-	sim_stream_end(&s, 5);
-	cr_assert_eq(sim_stream_due(&s), SIM_NEVER);
-	cr_assert_eq(sim_stream_step(&s, INT64_MAX - 1), 0);
-	sim_stream_free(&s);
-	sim_chance_end(&c);
+	put(&w, "x");
+	sim_stream_end(&stream, 5);
+	cr_assert_eq(sim_stream_due(&stream), SIM_NEVER);
+	cr_assert_eq(sim_stream_step(&stream, INT64_MAX - 1), 0);
 }
 
 Test(sim_streams, the_end_comes_behind_the_bytes)
 {
 	struct sim_weather w = { .delay_us = 1000000, .buffer = 100 };
-	struct sim_chance c;
-	struct sim_stream s;
 
-	sim_chance_begin(&c, 3);
-	sim_stream_begin(&s);
-	sim_stream_write(&s, &w, &c, 0, "x", 1);
-	sim_stream_end(&s, 5);
-	cr_assert_gt(sim_stream_due(&s), 5);
-	cr_assert_eq(sim_stream_step(&s, sim_stream_due(&s)), 1);
-	cr_assert_eq(s.arrived.len, 1);
-	cr_assert(s.is_ended, "bytes and the end are one event");
-	cr_assert_eq(sim_stream_due(&s), SIM_NEVER);
-	sim_stream_free(&s);
-	sim_chance_end(&c);
+	put(&w, "x");
+	sim_stream_end(&stream, 5);
+	cr_assert_gt(sim_stream_due(&stream), 5);
+	cr_assert_eq(sim_stream_step(&stream, sim_stream_due(&stream)), 1);
+	cr_assert_eq(stream.arrived.len, 1);
+	cr_assert(stream.is_ended, "bytes and the end are one event");
+	cr_assert_eq(sim_stream_due(&stream), SIM_NEVER);
 }
 
 Test(sim_streams, a_log_repeats_the_run)
