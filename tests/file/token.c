@@ -13,29 +13,29 @@
 
 #define COPY_AT(i) (512 + 512 * (off_t)(i))
 
-struct fixture {
-	char dir[PATH_MAX];
-	const char *file;
-	uint64_t last; /* the largest token so far */
-};
+static char dir[PATH_MAX];
+static const char *file;
+static uint64_t last; /* the largest token so far */
 
-static void fixture(struct fixture *f)
+static void begin(void)
 {
-	memset(f, 0, sizeof(*f));
-	store_make(f->dir);
+	last = 0;
+	store_make(dir);
 }
 
+TestSuite(file_token, .init = begin);
+
 /* Acquire the mutex with a new client, and check that the token rises. */
-static void rises(struct fixture *f, unsigned int times)
+static void rises(unsigned int times)
 {
-	dlock_client *c = store_open(f->dir, "keep_file=on");
+	dlock_client *c = store_open(dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 
 	while (times--)
-		f->last = token_after(f->last, l);
+		last = token_after(last, l);
 	end_now(l);
 	end_now(c);
-	f->file = store_file(f->dir, "l", "x");
+	file = store_file(dir, "l", "x");
 }
 
 static void overwrite(const char *file, off_t at, const void *data, size_t n)
@@ -56,33 +56,31 @@ static void spoil(const char *file, off_t at, size_t n)
 }
 
 /* Write a token far in the future, so only the file can tell the next token. */
-static void far_ahead(struct fixture *f)
+static void far_ahead(void)
 {
 	struct file_header h;
 	struct file_state st;
 	int i, fd;
 
-	rises(f, 1);
-	fd = open(f->file, O_RDWR);
+	rises(1);
+	fd = open(file, O_RDWR);
 	CHECK(fd >= 0);
 	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
 	st.first = st.last += UINT64_C(1000000000000);
 	for (i = 0; i < 2; i++)
 		CHECK(dlki_file_store(fd, &st) == 0);
-	f->last = st.last;
+	last = st.last;
 	close(fd);
 }
 
 CASE(file_token, in_a_tight_loop_and_with_others_between)
 {
-	struct fixture f;
 	dlock_client *c[2];
 	dlock_lock *l[2];
 	unsigned int i, who, run = 0;
 
-	fixture(&f);
 	for (i = 0; i < 2; i++) {
-		c[i] = store_open(f.dir, "keep_file=on");
+		c[i] = store_open(dir, "keep_file=on");
 		l[i] = mutex(c[i], "x");
 	}
 	/* Runs of all lengths: some run ends within any batch. */
@@ -91,7 +89,7 @@ CASE(file_token, in_a_tight_loop_and_with_others_between)
 			who = !who;
 			run = i / 40;
 		}
-		f.last = token_after(f.last, l[who]);
+		last = token_after(last, l[who]);
 	}
 }
 
@@ -99,158 +97,120 @@ CASE(file_token, in_a_tight_loop_and_with_others_between)
  * time. */
 CASE(file_token, without_inotify)
 {
-	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
 	int i;
 
-	fixture(&f);
 	fail_inotify = EMFILE;
-	c = store_open(f.dir, "keep_file=on");
+	c = store_open(dir, "keep_file=on");
 	l = mutex(c, "x");
 	for (i = 0; i < 500; i++) {
-		f.last = token_after(f.last, l);
+		last = token_after(last, l);
 		if (i % 50 == 49)
-			rises(&f, 2);
+			rises(2);
 	}
 }
 
 CASE(file_token, one_torn_copy_is_survived)
 {
-	struct fixture f;
 	uint64_t before;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		fixture(&f);
-		far_ahead(&f);
-		before = stored_token(f.dir);
-		spoil(f.file, COPY_AT(i) + 8, 20);
-		CHECK(stored_token(f.dir) == before);
-		rises(&f, 1);
+		begin();
+		far_ahead();
+		before = stored_token(dir);
+		spoil(file, COPY_AT(i) + 8, 20);
+		CHECK(stored_token(dir) == before);
+		rises(1);
 	}
 }
 
 CASE(file_token, a_torn_write_leaves_the_copy_before)
 {
-	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
 	dlock_hold *h;
 
-	fixture(&f);
-	far_ahead(&f);
-	c = store_open(f.dir, "keep_file=on");
+	far_ahead();
+	c = store_open(dir, "keep_file=on");
 	l = mutex(c, "x");
 	short_pwrite = 20;
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), strerror(ENOSPC));
 	end_now(l);
 	end_now(c);
-	rises(&f, 3);
+	rises(3);
 }
 
 CASE(file_token, with_both_copies_bad_it_goes_on_from_the_clock)
 {
-	struct fixture f;
-
-	fixture(&f);
-	rises(&f, 5);
-	spoil(f.file, COPY_AT(0), 100);
-	spoil(f.file, COPY_AT(1), 100);
-	rises(&f, 2);
-	CHECK_INT(stored_token(f.dir), >=, f.last);
+	rises(5);
+	spoil(file, COPY_AT(0), 100);
+	spoil(file, COPY_AT(1), 100);
+	rises(2);
+	CHECK_INT(stored_token(dir), >=, last);
 }
 
 CASE(file_token, a_damaged_header_costs_no_token)
 {
-	struct fixture f;
-
-	fixture(&f);
-	far_ahead(&f);
-	spoil(f.file, 30, 50);
-	rises(&f, 2);
+	far_ahead();
+	spoil(file, 30, 50);
+	rises(2);
 }
 
 /* The tokens of a removed file are ahead of the clock. */
 CASE(file_token, a_break_of_an_empty_file_minds_removed_files)
 {
-	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
 
-	fixture(&f);
-	c = store_open(f.dir, NULL);
+	c = store_open(dir, NULL);
 	l = mutex(c, "x");
-	f.last = token_after(0, l);
+	last = token_after(0, l);
 	end_now(l);
 	end_now(c);
-	f.file = store_file(f.dir, "l", "x");
-	CHECK(access(f.file, F_OK) != 0);
-	close(open(f.file, O_CREAT | O_RDWR, 0600));
+	file = store_file(dir, "l", "x");
+	CHECK(access(file, F_OK) != 0);
+	close(open(file, O_CREAT | O_RDWR, 0600));
 	clock_back_s = 3600;
-	c = store_open(f.dir, NULL);
+	c = store_open(dir, NULL);
 	l = mutex(c, "x");
 	CHECK_OK(dlock_break(l, FOREVER));
-	token_after(f.last, l);
+	token_after(last, l);
 }
 
 CASE(file_token, an_emptied_file_goes_on_from_the_clock)
 {
-	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
 	int i;
 
-	fixture(&f);
-	rises(&f, 5);
+	rises(5);
 	/* A client has the file open and draws from memory. */
-	c = store_open(f.dir, "keep_file=on");
+	c = store_open(dir, "keep_file=on");
 	l = mutex(c, "x");
 	for (i = 0; i < 200; i++) {
-		f.last = token_after(f.last, l);
+		last = token_after(last, l);
 		if (i % 50 == 49)
-			CHECK(truncate(f.file, 0) == 0);
+			CHECK(truncate(file, 0) == 0);
 	}
 }
 
-static void not_acquired(struct fixture *f, const char *part)
+/* A lock is not said to be free, either. */
+static void refused(const char *part)
 {
-	dlock_client *c = store_open(f->dir, "keep_file=on");
+	dlock_client *c = store_open(dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
+	int n = 0;
 
 	CHECK_RC(dlock_acquire(l, 1000, &h), DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), part);
-	end_now(l);
-	end_now(c);
-}
-
-static void not_broken(struct fixture *f, const char *part)
-{
-	dlock_client *c = store_open(f->dir, "keep_file=on");
-	dlock_lock *l = mutex(c, "x");
-
 	CHECK_RC(dlock_break(l, FOREVER), DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), part);
-	end_now(l);
-	end_now(c);
-}
-
-static void count(const struct dlock_participant *p, void *arg)
-{
-	(void)p;
-	*(int *)arg += 1;
-}
-
-/* The lock is not said to be free. */
-static void not_shown(struct fixture *f, const char *part)
-{
-	dlock_client *c = store_open(f->dir, "keep_file=on");
-	dlock_lock *l = mutex(c, "x");
-	int n = 0;
-
-	CHECK_RC(dlock_inspect(l, count, &n, patience_ms()), DLOCK_EPROTO);
+	CHECK_RC(dlock_inspect(l, count_participant, &n, patience_ms()),
+		 DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), part);
 	CHECK_INT(n, ==, 0);
 	end_now(l);
@@ -259,17 +219,13 @@ static void not_shown(struct fixture *f, const char *part)
 
 CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 {
-	struct fixture f;
 	char data[8];
 	int fd;
 
-	fixture(&f);
-	rises(&f, 1);
-	spoil(f.file, 0, 16);
-	not_acquired(&f, "not a lock file");
-	not_broken(&f, "not a lock file");
-	not_shown(&f, "not a lock file");
-	fd = open(f.file, O_RDONLY);
+	rises(1);
+	spoil(file, 0, 16);
+	refused("not a lock file");
+	fd = open(file, O_RDONLY);
 	CHECK(read(fd, data, sizeof(data)) == sizeof(data));
 	CHECK(data[0] == (char)0xA5);
 	close(fd);
@@ -294,13 +250,11 @@ CASE(file_token, a_file_of_another_version_is_left_alone)
 {
 	struct file_header h;
 	struct file_state st;
-	struct fixture f;
 	uint64_t sum;
 	int fd;
 
-	fixture(&f);
-	rises(&f, 1);
-	fd = open(f.file, O_RDONLY | O_CLOEXEC);
+	rises(1);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0);
 	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
 	close(fd);
@@ -308,41 +262,36 @@ CASE(file_token, a_file_of_another_version_is_left_alone)
 	CHECK(checksum(&h, offsetof(struct file_header, sum)) == sum);
 	h.version = 1;
 	h.sum = checksum(&h, offsetof(struct file_header, sum));
-	overwrite(f.file, 0, &h, sizeof(h));
-	not_acquired(&f, "has format 1, and we know format 2");
+	overwrite(file, 0, &h, sizeof(h));
+	refused("has format 1, and we know format 2");
 	/* A later header, with the sum at another place. */
 	h.version = 3;
-	overwrite(f.file, 0, &h, sizeof(h));
-	not_acquired(&f, "has format 3, and we know format 2");
-	not_broken(&f, "has format 3");
-	not_shown(&f, "has format 3");
+	overwrite(file, 0, &h, sizeof(h));
+	refused("has format 3, and we know format 2");
 	h.version = 2;
 	h.sum = sum;
-	overwrite(f.file, 0, &h, sizeof(h));
-	rises(&f, 1);
+	overwrite(file, 0, &h, sizeof(h));
+	rises(1);
 }
 
 CASE(file_token, another_locks_file)
 {
-	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
 	char other[PATH_MAX];
 
-	fixture(&f);
-	c = store_open(f.dir, "keep_file=on");
+	c = store_open(dir, "keep_file=on");
 	l = mutex(c, "other");
 	CHECK_OK(dlock_release(take(l, 0)));
 	end_now(l);
 	end_now(c);
-	strcpy(other, store_file(f.dir, "l", "other"));
-	CHECK(rename(other, store_file(f.dir, "l", "x")) == 0);
-	not_acquired(&f, "called 'other'");
+	strcpy(other, store_file(dir, "l", "other"));
+	CHECK(rename(other, store_file(dir, "l", "x")) == 0);
+	refused("called 'other'");
 }
 
 CASE(file_token, a_counter_at_its_end_is_an_error)
 {
-	struct fixture f;
 	struct file_header h;
 	struct file_state st;
 	dlock_client *c;
@@ -350,14 +299,13 @@ CASE(file_token, a_counter_at_its_end_is_an_error)
 	dlock_hold *hold;
 	int fd;
 
-	fixture(&f);
-	rises(&f, 1);
-	fd = open(f.file, O_RDWR);
+	rises(1);
+	fd = open(file, O_RDWR);
 	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
 	st.last = UINT64_MAX;
 	CHECK(dlki_file_store(fd, &st) == 0);
 	close(fd);
-	c = store_open(f.dir, "keep_file=on");
+	c = store_open(dir, "keep_file=on");
 	l = mutex(c, "x");
 	CHECK_RC(dlock_acquire(l, 0, &hold), DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), "tokens");
