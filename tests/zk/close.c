@@ -52,28 +52,26 @@ static void hold_and_close(int in, int out)
 	_exit(now_ms() - begun < CLOSE_MS / 2 + slack_ms() ? 0 : CHECK_FAILED);
 }
 
-static int held(zhandle_t *zh)
+static int held(void)
 {
 	struct String_vector v = { 0 };
 	char path[300];
 	int n = 0;
 
-	CHECK_INT(zoo_get_children(zh, "/dlock", 0, &v), ==, ZOK);
+	CHECK_INT(zoo_get_children(bare(), "/dlock", 0, &v), ==, ZOK);
 	for (int i = 0; i < v.count; i++) {
 		snprintf(path, sizeof(path), "/dlock/%.256s", v.data[i]);
-		n += children(zh, path, NULL);
+		n += children(path, NULL);
 	}
 	deallocate_String_vector(&v);
 	return n;
 }
 
 /* The child exits after the close, so all releases are done by then. */
-CASE(zk_close, leaves_none_of_many_holds)
+OWN(zk_close, leaves_none_of_many_holds)
 {
-	struct lab_server *s = server(NULL);
 	int to[2], from[2], port;
 	struct lab_proxy *p;
-	zhandle_t *zh;
 	char byte = 0;
 	pid_t pid;
 
@@ -87,12 +85,11 @@ CASE(zk_close, leaves_none_of_many_holds)
 	port = lab_proxy_port(p);
 	CHECK_INT(write(to[1], &port, sizeof(port)), ==, sizeof(port));
 	CHECK_INT(read(from[0], &byte, 1), ==, 1);
-	zh = bare(s->port);
-	CHECK_INT(held(zh), ==, HOLDS);
+	CHECK_INT(held(), ==, HOLDS);
 	lab_proxy_delay(p, LAB_DOWN, TRIP_MS);
 	CHECK_INT(write(to[1], &byte, 1), ==, 1);
 	CHECK_INT(process_wait(pid, PATIENCE), ==, 0);
-	CHECK_INT(held(zh), ==, 0);
+	CHECK_INT(held(), ==, 0);
 }
 
 static int64_t cpu_ms(void)

@@ -38,9 +38,8 @@ static void *pairs(void *lock)
 
 /* The pumping thread has the first answer, and returns.  A thread with an
  * unread answer would pump after 20 ms at the earliest. */
-CASE(zk_drive, threads_read_for_each_other)
+SHARED(zk_drive, threads_read_for_each_other)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, "?ttl=30s");
 	pthread_t thread[THREADS];
 	dlock_lock *lock[THREADS];
@@ -172,9 +171,8 @@ static int64_t cpu_ms(void)
 }
 
 /* The child has a copy of the socket that the server closes. */
-CASE(zk_drive, a_child_s_descriptors_cost_nothing)
+OWN(zk_drive, a_child_s_descriptors_cost_nothing)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, "?ttl=60s&ask=8s");
 	dlock_lock *l = mutex(c, "lock");
 	int64_t before;
@@ -197,9 +195,8 @@ CASE(zk_drive, a_child_s_descriptors_cost_nothing)
 	CHECK_INT(waitpid(child, NULL, 0), ==, child);
 }
 
-CASE(zk_drive, nothing_is_open_over_exec)
+OWN(zk_drive, nothing_is_open_over_exec)
 {
-	struct lab_server *s = server(NULL);
 	int before[64], n = 0;
 
 	for (int fd = 3; fd < 64; fd++)

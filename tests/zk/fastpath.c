@@ -24,10 +24,8 @@ static int64_t packets(struct lab_server *s)
 	return lab_zk_number(s, "srvr", "Received");
 }
 
-CASE(zk_fastpath, it_is_two_requests)
+OWN(zk_fastpath, it_is_two_requests)
 {
-	struct lab_server *s = server(NULL);
-
 	for (int i = 0; i < QUERIES; i++) {
 		dlock_client *c = client(s->port, queries[i]);
 		dlock_lock *l = mutex(c, "lock");
@@ -46,10 +44,8 @@ CASE(zk_fastpath, it_is_two_requests)
 
 /* In a directory that was made again the numbers start again: our next number
  * may follow our last although others were there. */
-CASE(zk_fastpath, a_number_from_another_directory_does_not_count)
+SHARED(zk_fastpath, a_number_from_another_directory_does_not_count)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_lock *ours = mutex(client(s->port, QUERY), "lock");
 	dlock_lock *theirs = mutex(client(s->port, QUERY), "lock");
 
@@ -57,9 +53,9 @@ CASE(zk_fastpath, a_number_from_another_directory_does_not_count)
 		dlock_hold *h;
 
 		pairs(ours, 3);
-		drop(zh, "/dlock", "lnlock");
+		drop("/dlock", "lnlock");
 		pairs(ours, n);
-		drop(zh, "/dlock", "lnlock");
+		drop("/dlock", "lnlock");
 		/* Our last number was n - 1, and so is theirs. */
 		pairs(theirs, n - 1);
 		h = take(theirs, PATIENCE);
@@ -69,9 +65,8 @@ CASE(zk_fastpath, a_number_from_another_directory_does_not_count)
 }
 
 /* The server behind a new connection may have lost the nodes seen before. */
-CASE(zk_fastpath, what_was_seen_does_not_outlive_the_connection)
+OWN(zk_fastpath, what_was_seen_does_not_outlive_the_connection)
 {
-	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), QUERY);
 	dlock_lock *l = mutex(c, "lock"), *other = mutex(c, "other");
@@ -90,9 +85,8 @@ CASE(zk_fastpath, what_was_seen_does_not_outlive_the_connection)
 }
 
 /* ... and the next number is the number that the old session would expect. */
-CASE(zk_fastpath, what_was_seen_does_not_outlive_the_session)
+OWN(zk_fastpath, what_was_seen_does_not_outlive_the_session)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *a = client(s->port, "?ttl=4s&ask=1s");
 	dlock_lock *ours = mutex(a, "lock"), *theirs;
 	dlock_hold *h;

@@ -14,9 +14,8 @@ TestSuite(zk_faults, .timeout = 120);
 
 /* The client library drops the connection for the next answer, which is out of
  * order, and dlock sends the request again. */
-CASE(zk_faults, answers_out_of_order_are_asked_for_again)
+SHARED(zk_faults, answers_out_of_order_are_asked_for_again)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&ask=200ms");
 	dlock_lock *l = mutex(c, "lock");
@@ -30,11 +29,9 @@ CASE(zk_faults, answers_out_of_order_are_asked_for_again)
 
 /* A waiter that gives up without a connection leaves no watch on the next
  * connection. */
-CASE(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
+OWN(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 {
-	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(lab_proxy_port(p), "?ttl=30s&close=100ms");
 	dlock_lock *l = mutex(b, "lock");
@@ -51,27 +48,25 @@ CASE(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 	CHECK_INT(waiter_join(&w), ==, DLOCK_ECANCELED);
 	lab_proxy_heal(p);
 	CHECK_OK(dlock_release(take(mutex(b, "other"), PATIENCE)));
-	EVENTUALLY(children_are(zh, DIR, 1));
+	EVENTUALLY(children_are(DIR, 1));
 	EVENTUALLY(watches(s) == 1);
 	CHECK_OK(dlock_release(h));
 }
 
 /* The server refuses requests of more than a megabyte: the watches of many
  * holds need several. */
-CASE(zk_faults, many_holds_survive_a_lost_connection)
+OWN(zk_faults, many_holds_survive_a_lost_connection)
 {
 	enum { HOLDS = 2500 };
 	static dlock_hold *h[HOLDS];
-	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
 	char path[256] = "", params[300], name[192];
 	dlock_client *c;
 
 	for (int i = 0; i < 2; i++) {
 		memset(path + strlen(path), 'a', 120);
 		path[120 * i] = '/';
-		make(zh, path);
+		make(path);
 	}
 	snprintf(params, sizeof(params), "%s?ttl=60s", path + 1);
 	c = watched_client(lab_proxy_port(p), params);
@@ -102,11 +97,11 @@ static void landed(int rc, const char *value, int len, const struct Stat *stat,
 }
 
 /* Send more requests than the server takes. */
-static void flood(zhandle_t *zh)
+static void flood(void)
 {
 	while (atomic_load(&in_flight) < 300) {
 		atomic_fetch_add(&in_flight, 1);
-		CHECK_INT(zoo_aget(zh, "/", 0, landed, NULL), ==, ZOK);
+		CHECK_INT(zoo_aget(bare(), "/", 0, landed, NULL), ==, ZOK);
 	}
 }
 
@@ -118,7 +113,6 @@ CASE(zk_faults, a_request_turned_away_renews_nothing)
 					    "request_throttle_max_requests=1\n"
 					    "throttled_op_wait_time=1\n" };
 	struct lab_server *s = server(&o);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=2s");
 	dlock_hold *h = NULL;
 	int64_t until = now_ms() + 3 * PATIENCE;
@@ -126,7 +120,7 @@ CASE(zk_faults, a_request_turned_away_renews_nothing)
 	while (!h && dlock_acquire(mutex(c, "lock"), FOREVER, &h) != 0)
 		CHECK_INT(now_ms(), <, until);
 	while (stats(c).renew_failed == 0 && now_ms() < until) {
-		flood(zh);
+		flood();
 		nap_ms(1);
 	}
 	CHECK_INT(stats(c).renew_failed, >, 0);
@@ -134,9 +128,8 @@ CASE(zk_faults, a_request_turned_away_renews_nothing)
 	dlock_release(h);
 }
 
-CASE(zk_faults, a_frozen_server_holds_nobody)
+OWN(zk_faults, a_frozen_server_holds_nobody)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, "?ttl=30s&close=300ms&ask=40ms");
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h = NULL;
@@ -171,27 +164,24 @@ static int64_t cancel_parked(struct lab_server *s, dlock_client *c,
 
 /* The cancelled waiter waits neither for the request under way nor for the
  * deletion of the node. */
-CASE(zk_faults, a_frozen_server_holds_no_wait_that_is_cancelled)
+OWN(zk_faults, a_frozen_server_holds_no_wait_that_is_cancelled)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port,
 				 "?ttl=30s&connect=5s&close=5s&ask=40ms");
 	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
 	dlock_lock *l = mutex(b, "lock");
-	zhandle_t *zh = bare(s->port);
 
 	CHECK_WITHIN(cancel_parked(s, b, l), 40 + slack_ms());
 	lab_server_pause(s);
 	CHECK_WITHIN(cancel_wait_ms(b, l), 40 + slack_ms());
 	lab_server_resume(s);
-	EVENTUALLY(children_are(zh, DIR, 1));
+	EVENTUALLY(children_are(DIR, 1));
 	CHECK_OK(dlock_release(h));
 }
 
-CASE(zk_faults, a_restart_without_data_is_a_loss)
+OWN(zk_faults, a_restart_without_data_is_a_loss)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = watched_client(s->port, "?ttl=2s");
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h = take(l, FOREVER);

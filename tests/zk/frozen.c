@@ -135,15 +135,14 @@ CASE(zk_frozen, lower_limits_leave_an_open_client_of_use)
 	struct lab_address to = lab_server_address(after);
 	struct lab_proxy *p = proxy(before);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=2s");
-	zhandle_t *there = bare(after->port);
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h;
 
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 	/* The client library refuses a server with a lower zxid. */
 	for (int i = 0; i < 20; i++) {
-		make(there, "/past");
-		drop(there, "", "past");
+		make("/past");
+		drop("", "past");
 	}
 	CHECK_INT(lab_proxy_aim(p, &to), ==, 0);
 	lab_proxy_reset(p);

@@ -15,9 +15,8 @@ TestSuite(zk_kept, .timeout = 120);
 /* ---- Ranges of tokens ---------------------------------------------------- */
 
 /* The range is in the past by the clock, too. */
-CASE(zk_kept, tokens_lie_before_the_next_claim_s)
+SHARED(zk_kept, tokens_lie_before_the_next_claim_s)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	uint64_t token, last;
@@ -35,9 +34,8 @@ CASE(zk_kept, tokens_lie_before_the_next_claim_s)
 	}
 }
 
-CASE(zk_kept, tokens_are_had_again_and_again)
+SHARED(zk_kept, tokens_are_had_again_and_again)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	uint64_t last;
@@ -64,9 +62,8 @@ CASE(zk_kept, tokens_are_had_again_and_again)
 
 /* Time passes between the claim and the other client's request: the claim has
  * the tokens in between if there was an anchor. */
-CASE(zk_kept, tokens_end_before_a_waiter_s)
+SHARED(zk_kept, tokens_end_before_a_waiter_s)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	dlock_lock *else_where = mutex(d, "y");
@@ -92,9 +89,8 @@ CASE(zk_kept, tokens_end_before_a_waiter_s)
 }
 
 /* The last two anchors do not tell the waiter's token. */
-CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
+SHARED(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	dlock_lock *else_where = mutex(d, "y");
@@ -183,9 +179,8 @@ CASE(zk_kept, an_own_waiter_that_is_not_overtaken_has_its_place)
 
 /* A node of another session stands behind the waiter's, and would have the
  * waiter's turn. */
-CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
+SHARED(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	struct ticket t, ours, theirs;
 	uint64_t token;
@@ -206,10 +201,9 @@ CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 }
 
 /* The backend does not know how many tokens the broken claim used. */
-CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
+SHARED(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 {
 	static struct own o;
-	struct lab_server *s = shared_server();
 
 	begin(&o, client(s->port, PARAMS));
 	o.t.zk.base.token_used = o.last;
@@ -222,16 +216,14 @@ CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 /* ---- Users --------------------------------------------------------------- */
 
 /* The user may not write anchors, and has the range up to others' anchors. */
-CASE(zk_kept, tokens_need_an_anchor)
+SHARED(zk_kept, tokens_need_an_anchor)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *app = NULL, *other;
 	char uri[512];
 	struct ticket t;
 	uint64_t last;
 
-	make(zh, "/dlock"); /* open to all */
+	make("/dlock"); /* open to all */
 	uri_as(uri, "app:sesame@", s->port, "?ask=5s");
 	CHECK_OK(dlock_open(&app, uri, NULL));
 	taken(mutex(app, "app's"));
@@ -252,10 +244,9 @@ CASE(zk_kept, tokens_need_an_anchor)
 /* ---- Kept claims --------------------------------------------------------- */
 
 /* The pairs use more tokens than the first range has. */
-CASE(zk_kept, a_lock_that_is_kept_costs_next_to_nothing)
+OWN(zk_kept, a_lock_that_is_kept_costs_next_to_nothing)
 {
 	enum { PAIRS = 20000 };
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, KEEP);
 	dlock_lock *l = mutex(c, "x");
 	uint64_t last = taken(l), attempts = stats(c).attempts;
@@ -285,9 +276,8 @@ static uint64_t kept(dlock_client *c, dlock_lock *l)
 }
 
 /* The session has ended, and tokens go on from the clock. */
-CASE(zk_kept, until_the_server_forgets_it)
+OWN(zk_kept, until_the_server_forgets_it)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, "?ttl=4s&ask=2s&keep=2s");
 	dlock_lock *l = mutex(c, "x");
 	uint64_t last;
@@ -300,22 +290,20 @@ CASE(zk_kept, until_the_server_forgets_it)
 }
 
 /* ... or the whole directory. */
-CASE(zk_kept, until_its_node_is_deleted)
+SHARED(zk_kept, until_its_node_is_deleted)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, KEEP);
 	dlock_lock *l = mutex(c, "x");
 	dlock_lock *other = mutex(client(s->port, PARAMS), "x");
-	zhandle_t *zh = bare(s->port);
 	char name[256] = "";
 	uint64_t last;
 
 	for (int i = 0; i < 4; i++) {
 		last = kept(c, l);
-		CHECK_INT(children(zh, DIR, name), ==, 1);
-		drop(zh, DIR, name);
+		CHECK_INT(children(DIR, name), ==, 1);
+		drop(DIR, name);
 		if (i % 2)
-			drop(zh, "/dlock", "lnx");
+			drop("/dlock", "lnx");
 		CHECK(taken(other) > last);
 		EVENTUALLY(stats(c).kept == 0);
 	}

@@ -10,9 +10,8 @@ TestSuite(zk_list, .timeout = 120);
 enum { LOCKS = 300, TRIP_MS = 20 };
 
 /* A round trip for each lock would take six seconds. */
-CASE(zk_list, tells_of_many_locks_in_a_few_round_trips)
+SHARED(zk_list, tells_of_many_locks_in_a_few_round_trips)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *holder = client(s->port, "?ttl=30s");
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s");

@@ -52,9 +52,8 @@ CASE(zk_log_callback, of_an_expired_session_keeps_nobody_waiting)
 
 /* The session was given up with a node that the client has forgotten.  It does
  * not come back while the callback runs. */
-CASE(zk_log_callback, of_a_session_given_up_does_not_revive_it)
+OWN(zk_log_callback, of_a_session_given_up_does_not_revive_it)
 {
-	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	static struct sink sink = { .about = "waiters queue again" };
 	dlock_client *c = told_client(lab_proxy_port(p), "?ttl=3s&close=300ms",
@@ -90,9 +89,8 @@ static void *heal_when_told(void *arg)
 }
 
 /* The release began before the session's end. */
-CASE(zk_log_callback, of_a_session_that_ends_during_a_release_is_no_loss)
+OWN(zk_log_callback, of_a_session_that_ends_during_a_release_is_no_loss)
 {
-	struct lab_server *s = server(NULL);
 	struct healer healer = {
 		.proxy = proxy(s),
 		.sink = { .about = "waiters queue again", .used = 1 },
@@ -126,9 +124,8 @@ static void nap_inside(const struct dlock_log_line *line, void *arg)
 
 /* The caller may free the sink after the close, however short the close
  * time. */
-CASE(zk_log_callback, that_runs_is_waited_for_by_the_close)
+OWN(zk_log_callback, that_runs_is_waited_for_by_the_close)
 {
-	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	dlock_client *c;

@@ -19,9 +19,8 @@ static void says(dlock_lock *l, int64_t timeout_ms, int code, const char *text)
 	CHECK_TEXT(dlock_errmsg(), text);
 }
 
-CASE(zk_messages, of_no_connection_say_why)
+OWN(zk_messages, of_no_connection_say_why)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, "?ttl=30s&ask=2s&close=5s");
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *none = NULL;
@@ -44,9 +43,8 @@ CASE(zk_messages, of_no_connection_say_why)
 }
 
 /* The client was cut off for longer than the session lasts. */
-CASE(zk_messages, of_no_connection_name_the_end_of_the_session)
+OWN(zk_messages, of_no_connection_name_the_end_of_the_session)
 {
-	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = watched_client(lab_proxy_port(p),
 					 "?ttl=4s&ask=1s&close=5s");
@@ -77,10 +75,8 @@ CASE(zk_messages, of_another_store_name_its_scheme)
 	lab_server_free(redis);
 }
 
-CASE(zk_messages, of_a_frozen_server_say_that_it_is_silent)
+OWN(zk_messages, of_a_frozen_server_say_that_it_is_silent)
 {
-	struct lab_server *s = server(NULL);
-
 	lab_server_pause(s);
 	refused(s->port, "?connect=4s", DLOCK_EUNREACHABLE,
 		"accepts connections and does not answer");

@@ -12,10 +12,8 @@ TestSuite(zk_nodes, .timeout = 120);
 #define TRIES 2000
 
 /* The holder knows at once: a third of the ttl would be ten seconds. */
-CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
+OWN(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 {
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = watched_client(s->port, "?ttl=30s");
 	dlock_lock *l = mutex(c, "lock");
 
@@ -24,10 +22,10 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 		char name[256];
 		int64_t begun;
 
-		CHECK_INT(children(zh, DIR, name), ==, 1);
+		CHECK_INT(children(DIR, name), ==, 1);
 		if (i > 0) /* at first before the watch is set */
 			EVENTUALLY(watches(s) == 1);
-		drop(zh, DIR, name);
+		drop(DIR, name);
 		begun = now_ms();
 		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 		CHECK_INT(now_ms() - begun, <, 2000);
@@ -38,10 +36,8 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 }
 
 /* The holder releases before the watch tells. */
-CASE(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
+SHARED(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s");
 	dlock_lock *l = mutex(c, "lock");
 
@@ -49,8 +45,8 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 		dlock_hold *h = take(l, FOREVER);
 		char name[256];
 
-		CHECK_INT(children(zh, DIR, name), ==, 1);
-		drop(zh, DIR, name);
+		CHECK_INT(children(DIR, name), ==, 1);
+		drop(DIR, name);
 		CHECK_RC(dlock_release(h), DLOCK_ELOST);
 		CHECK_OK(dlock_release(take(l, FOREVER)));
 	}
@@ -58,21 +54,19 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 }
 
 /* Delete the other child than `name`. */
-static void drop_other(zhandle_t *zh, const char *name)
+static void drop_other(const char *name)
 {
 	struct String_vector v = { 0 };
 
-	CHECK_INT(zoo_get_children(zh, DIR, 0, &v), ==, ZOK);
+	CHECK_INT(zoo_get_children(bare(), DIR, 0, &v), ==, ZOK);
 	CHECK_INT(v.count, ==, 2);
-	drop(zh, DIR, v.data[strcmp(v.data[0], name) == 0]);
+	drop(DIR, v.data[strcmp(v.data[0], name) == 0]);
 	deallocate_String_vector(&v);
 }
 
 /* The next waiter sees the holder alone, and waits for the same node. */
-CASE(zk_nodes, a_waiter_whose_node_was_deleted_has_no_turn)
+SHARED(zk_nodes, a_waiter_whose_node_was_deleted_has_no_turn)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	struct taker w[2] = { 0 };
 	dlock_client *c[3];
 	char name[256];
@@ -81,48 +75,44 @@ CASE(zk_nodes, a_waiter_whose_node_was_deleted_has_no_turn)
 	for (int i = 0; i < 3; i++)
 		c[i] = client(s->port, "?ttl=30s");
 	h = take(mutex(c[0], "lock"), FOREVER);
-	CHECK_INT(children(zh, DIR, name), ==, 1);
+	CHECK_INT(children(DIR, name), ==, 1);
 	taker_queue(&w[0], c[1], mutex(c[1], "lock"), FOREVER);
-	drop_other(zh, name);
+	drop_other(name);
 	taker_queue(&w[1], c[2], mutex(c[2], "lock"), FOREVER);
 	CHECK_OK(dlock_release(h));
 	EVENTUALLY((w[0].done && w[1].done) ||
-		   (w[0].done + w[1].done == 1 && children_are(zh, DIR, 2)));
+		   (w[0].done + w[1].done == 1 && children_are(DIR, 2)));
 	ALL_ALONG(300, w[0].done + w[1].done == 1);
 	w[0].linger = w[1].linger = 0;
 	for (int i = 0; i < 2; i++)
 		CHECK_INT(waiter_join(&w[i]), ==, DLOCK_OK);
-	CHECK_INT(children(zh, DIR, NULL), ==, 0);
+	CHECK_INT(children(DIR, NULL), ==, 0);
 }
 
 /* ... before the holder leaves. */
-CASE(zk_nodes, a_waiter_whose_node_was_deleted_queues_again)
+OWN(zk_nodes, a_waiter_whose_node_was_deleted_queues_again)
 {
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
 	char name[256];
 	struct taker w = { 0 };
 
-	CHECK_INT(children(zh, DIR, name), ==, 1);
+	CHECK_INT(children(DIR, name), ==, 1);
 	taker_start(&w, mutex(b, "lock"), FOREVER);
 	for (int i = 0; i < 5; i++) {
-		EVENTUALLY(children_are(zh, DIR, 2));
-		drop_other(zh, name);
+		EVENTUALLY(children_are(DIR, 2));
+		drop_other(name);
 	}
-	EVENTUALLY(children_are(zh, DIR, 2));
+	EVENTUALLY(children_are(DIR, 2));
 	CHECK(!w.done);
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
 	EVENTUALLY(watches(s) == 0);
 }
 
-CASE(zk_nodes, tries_leave_one_child_and_no_watch)
+OWN(zk_nodes, tries_leave_one_child_and_no_watch)
 {
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *a = client(s->port, "?ttl=30s&ask=5s");
 	dlock_client *b = client(s->port, "?ttl=30s&ask=5s");
 	dlock_lock *held = mutex(a, "lock"), *l = mutex(b, "lock");
@@ -139,15 +129,15 @@ CASE(zk_nodes, tries_leave_one_child_and_no_watch)
 		dlock_cancel(l);
 		CHECK_INT(waiter_join(&w), ==, DLOCK_ECANCELED);
 	}
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	CHECK_INT(children(DIR, NULL), ==, 1);
 	/* The holder's watch is left. */
 	EVENTUALLY(watches(s) == 1);
 	CHECK_OK(dlock_release(h));
 	EVENTUALLY(watches(s) == 0);
-	CHECK_INT(children(zh, DIR, NULL), ==, 0);
+	CHECK_INT(children(DIR, NULL), ==, 0);
 }
 
-CASE(zk_nodes, foreign_children_are_left_alone)
+SHARED(zk_nodes, foreign_children_are_left_alone)
 {
 	static const char *const junk[] = {
 		"x",
@@ -165,8 +155,6 @@ CASE(zk_nodes, foreign_children_are_left_alone)
 		"0123456789abcdef0123456789abcdef-s4294967296-0000000000",
 	};
 	enum { N = sizeof(junk) / sizeof(junk[0]) };
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s&ask=1s");
 	dlock_lock *l = mutex(c, "lock");
 
@@ -175,18 +163,16 @@ CASE(zk_nodes, foreign_children_are_left_alone)
 		char path[256];
 
 		snprintf(path, sizeof(path), DIR "/%s", junk[i]);
-		make(zh, path);
+		make(path);
 	}
 	CHECK_OK(dlock_release(take(l, 0)));
-	CHECK_INT(children(zh, DIR, NULL), ==, N);
+	CHECK_INT(children(DIR, NULL), ==, N);
 }
 
 /* The server removes empty containers.  A user that deletes nodes, too, takes
  * the locks away, and tokens rise all the same. */
-CASE(zk_nodes, a_directory_may_vanish)
+SHARED(zk_nodes, a_directory_may_vanish)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s&ask=1s");
 	dlock_client *other = client(s->port, "?ttl=30s&ask=1s");
 	dlock_lock *l = mutex(c, "lock"), *waits = mutex(other, "lock");
@@ -201,9 +187,9 @@ CASE(zk_nodes, a_directory_may_vanish)
 		token = dlock_token(h);
 		taker_start(&w, waits, PATIENCE);
 		EVENTUALLY(stats(other).waiters == 1);
-		while (children(zh, DIR, name) > 0)
-			drop(zh, DIR, name);
-		zoo_delete(zh, DIR, -1);
+		while (children(DIR, name) > 0)
+			drop(DIR, name);
+		zoo_delete(bare(), DIR, -1);
 		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 		CHECK_RC(dlock_release(h), DLOCK_ELOST);
 		CHECK_INT(pthread_join(w.thread, NULL), ==, 0);
@@ -214,9 +200,8 @@ CASE(zk_nodes, a_directory_may_vanish)
 	}
 }
 
-CASE(zk_nodes, a_waiter_polls_now_and_then)
+SHARED(zk_nodes, a_waiter_polls_now_and_then)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port, "?ttl=600ms");
 	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
@@ -243,9 +228,8 @@ static void *ask_wrongly(void *arg)
 }
 
 /* A refused request does not make the store refuse others. */
-CASE(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
+SHARED(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c[3];
 	dlock_lock *l[3];
 	dlock_hold *h = NULL, *more = NULL;
@@ -279,10 +263,9 @@ CASE(zk_nodes, the_server_sets_the_time_out)
 	CHECK_INT(dlock_ttl_ms(c), ==, 6000);
 }
 
-CASE(zk_nodes, one_write_keeps_all_holds)
+OWN(zk_nodes, one_write_keeps_all_holds)
 {
 	enum { HOLDS = 50 };
-	struct lab_server *s = server(NULL);
 	dlock_client *c = watched_client(s->port, "?ttl=1500ms");
 	dlock_hold *h[HOLDS];
 	int64_t before, begun;

@@ -56,12 +56,10 @@ CASE(zk_orphans, put_twice_leave_the_others)
 
 /* A sixth of the ttl is time for two answers, and the deletion of the node of a
  * request without an answer. */
-CASE(zk_orphans, are_found_on_a_slow_way)
+SHARED(zk_orphans, are_found_on_a_slow_way)
 {
 	static struct ticket t;
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=12s");
 
 	ticket_take(&t, c);
@@ -71,35 +69,33 @@ CASE(zk_orphans, are_found_on_a_slow_way)
 	lab_proxy_delay(p, LAB_DOWN, 700);
 	CHECK_INT(ticket_ask_for(&t, PATIENCE), ==, DLK_FAILED);
 	CHECK_INT(ticket_release_for(&t, 0), ==, DLOCK_EUNREACHABLE);
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
-	EVENTUALLY(children_are(zh, DIR, 0));
+	CHECK_INT(children(DIR, NULL), ==, 1);
+	EVENTUALLY(children_are(DIR, 0));
 }
 
-static void allow(zhandle_t *zh, const char *dir, int32_t rights)
+static void allow(const char *dir, int32_t rights)
 {
 	struct ACL everybody = { rights, ZOO_ANYONE_ID_UNSAFE };
 	struct ACL_vector acl = { 1, &everybody };
 
-	CHECK_INT(zoo_set_acl(zh, dir, -1, &acl), ==, ZOK);
+	CHECK_INT(zoo_set_acl(bare(), dir, -1, &acl), ==, ZOK);
 }
 
 /* The core has given up, and the session goes on. */
-CASE(zk_orphans, that_may_not_be_deleted_keep_no_others)
+SHARED(zk_orphans, that_may_not_be_deleted_keep_no_others)
 {
 	static const char *const dir[] = { "/dlock/lnold", "/dlock/lnnew" };
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=1s&ask=5s");
 	dlock_hold *h[] = { take(mutex(c, "old")), take(mutex(c, "new")) };
 
 	for (int i = 0; i < 2; i++) {
-		allow(zh, dir[i], ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
+		allow(dir[i], ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
 		CHECK_RC(dlock_release(h[i]), DLOCK_EUNREACHABLE);
 	}
 	EVENTUALLY(stats(c).pending_cleanups == 0);
 	for (int i = 0; i < 2; i++) {
-		CHECK_INT(children(zh, dir[i], NULL), ==, 1);
-		allow(zh, dir[i], ZOO_PERM_ALL);
-		EVENTUALLY(children_are(zh, dir[i], 0));
+		CHECK_INT(children(dir[i], NULL), ==, 1);
+		allow(dir[i], ZOO_PERM_ALL);
+		EVENTUALLY(children_are(dir[i], 0));
 	}
 }

@@ -80,23 +80,21 @@ CASE(zk_permits, set_are_carried_on)
 }
 
 /* Make a node as of a client that was killed while it joined. */
-static void join_and_die(zhandle_t *zh)
+static void join_and_die(void)
 {
-	CHECK_INT(zoo_create(zh, STRANGER, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+	CHECK_INT(zoo_create(bare(), STRANGER, "", 0, &ZOO_OPEN_ACL_UNSAFE,
 			     ZOO_EPHEMERAL_SEQUENTIAL, NULL, 0),
 		  ==, ZOK);
 }
 
 CASE(zk_permits, set_are_not_carried_by_everybody)
 {
-	zhandle_t *zh;
 	dlock_hold *a, *b;
 
 	set_up(5, 5);
-	zh = bare(s->port);
 	a = take(mine);
 	set_limit(1);
-	join_and_die(zh);
+	join_and_die();
 	busy();
 	give(a);
 	CHECK_INT(permits().limit, ==, 5);
@@ -110,15 +108,13 @@ CASE(zk_permits, set_are_not_carried_by_everybody)
 /* ... but the number counts if a carrier stands behind such nodes. */
 CASE(zk_permits, set_are_found_behind_those_that_join)
 {
-	zhandle_t *zh;
 	dlock_hold *a, *b;
 
 	set_up(5, 5);
-	zh = bare(s->port);
 	a = take(mine);
 	set_limit(4);
-	join_and_die(zh);
-	join_and_die(zh);
+	join_and_die();
+	join_and_die();
 	b = take(theirs);
 	give(a);
 	CHECK_INT(permits().limit, ==, 4);
@@ -157,29 +153,27 @@ CASE(zk_permits, shrunk_are_shown_and_broken)
 /* A request that will be refused, for another number, is no holder. */
 CASE(zk_permits, shrunk_are_not_had_by_the_refused)
 {
-	zhandle_t *zh;
 	dlock_hold *a;
 
 	set_up(1, 1);
-	zh = bare(s->port);
 	a = take(mine);
-	join_and_die(zh);
+	join_and_die();
 	set_limit(1);
 	CHECK_INT(permits().held, ==, 1);
 	give(a);
 }
 
 /* Delete the stranger's node, or the only other node than that and `held`. */
-static void drop_one(zhandle_t *zh, const char *held, int stranger)
+static void drop_one(const char *held, int stranger)
 {
 	struct String_vector v = { 0 };
 
-	CHECK_INT(zoo_get_children(zh, DIR, 0, &v), ==, ZOK);
+	CHECK_INT(zoo_get_children(bare(), DIR, 0, &v), ==, ZOK);
 	CHECK_INT(v.count, ==, 3);
 	for (int i = 0; i < v.count; i++) {
 		if (strcmp(v.data[i], held) != 0 &&
 		    (strncmp(v.data[i], "0123456789", 10) == 0) == stranger)
-			drop(zh, DIR, v.data[i]);
+			drop(DIR, v.data[i]);
 	}
 	deallocate_String_vector(&v);
 }
@@ -189,21 +183,18 @@ CASE(zk_permits, of_a_deleted_waiter_are_asked_for_at_once)
 {
 	struct taker t = { 0 };
 	char held[256];
-	zhandle_t *zh;
-	dlock_hold *a;
 	int64_t begun;
 
 	set_up(3, 3);
-	zh = bare(s->port);
 	a = take(mine);
-	CHECK_INT(children(zh, DIR, held), ==, 1);
-	join_and_die(zh);
+	CHECK_INT(children(DIR, held), ==, 1);
+	join_and_die();
 	taker_queue(&t, d, theirs, FOREVER);
-	drop_one(zh, held, 0);
+	drop_one(held, 0);
 	begun = now_ms();
-	EVENTUALLY(children_are(zh, DIR, 3));
+	EVENTUALLY(children_are(DIR, 3));
 	CHECK_INT(now_ms() - begun, <, 5000);
-	drop_one(zh, held, 1);
+	drop_one(held, 1);
 	EVENTUALLY(t.done);
 	CHECK_OK(let_go(&t));
 	give(a);

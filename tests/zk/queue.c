@@ -6,10 +6,9 @@
 
 TestSuite(zk_queue, .timeout = 120);
 
-CASE(zk_queue, readers_wait_for_the_writer_and_no_reader)
+SHARED(zk_queue, readers_wait_for_the_writer_and_no_reader)
 {
 	enum { READERS = 3 };
-	struct lab_server *s = shared_server();
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_lock *writer = rwlock(a, "lock"), *reader = rwlock(b, "lock");

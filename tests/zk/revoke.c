@@ -14,13 +14,11 @@ TestSuite(zk_revoke, .timeout = 120);
 #define QUIET_MS 100
 
 /* Another client and the holder's client revoke in turn. */
-CASE(zk_revoke, is_heard_each_time)
+SHARED(zk_revoke, is_heard_each_time)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l[2] = { mutex(client(s->port, PARAMS), "x"),
 			     mutex(c, "x") };
-	zhandle_t *zh = bare(s->port);
 	struct ticket t;
 
 	/* The lock is free. */
@@ -30,27 +28,25 @@ CASE(zk_revoke, is_heard_each_time)
 		CHECK_INT(ticket_watch(&t), ==, 0);
 		t.told = 0;
 		CHECK_OK(dlock_revoke(l[i % 2], PATIENCE));
-		CHECK(children_are(zh, DIR, 1));
+		CHECK(children_are(DIR, 1));
 		EVENTUALLY(t.told);
 	}
 	ticket_give(&t);
 }
 
 /* The revoke arrives when the client has given up. */
-CASE(zk_revoke, leaves_nothing)
+SHARED(zk_revoke, leaves_nothing)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_lock *l = mutex(client(lab_proxy_port(p), PARAMS), "x");
 	dlock_hold *h = take(mutex(client(s->port, PARAMS), "x"), PATIENCE);
-	zhandle_t *zh = bare(s->port);
 
 	lab_proxy_hold(p, "/revoke");
 	CHECK_RC(dlock_revoke(l, 100), DLOCK_EUNREACHABLE);
-	CHECK(children_are(zh, DIR, 1));
+	CHECK(children_are(DIR, 1));
 	lab_proxy_deliver(p);
-	EVENTUALLY(children_are(zh, DIR, 1));
-	ALL_ALONG(QUIET_MS, children_are(zh, DIR, 1));
+	EVENTUALLY(children_are(DIR, 1));
+	ALL_ALONG(QUIET_MS, children_are(DIR, 1));
 	give(h);
 }
 
@@ -71,13 +67,11 @@ static void ask_permit(struct ticket *t, dlock_client *c,
 
 /* All holds of the session are told, and of the revoke alone.  No watch is
  * left. */
-CASE(zk_revoke, of_permits)
+OWN(zk_revoke, of_permits)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l[2] = { semaphore(client(s->port, PARAMS), "x", PERMITS),
 			     semaphore(c, "x", PERMITS) };
-	zhandle_t *zh = bare(s->port);
 	struct ticket t[PERMITS], waiter;
 
 	for (int i = 0; i < PERMITS; i++)
@@ -94,7 +88,7 @@ CASE(zk_revoke, of_permits)
 		CHECK_OK(dlock_revoke(l[n % 2], PATIENCE));
 		for (int i = 0; i < PERMITS; i++)
 			EVENTUALLY(t[i].told == n);
-		CHECK(children_are(zh, "/dlock/snx", PERMITS));
+		CHECK(children_are("/dlock/snx", PERMITS));
 	}
 	CHECK_INT(ticket_watch(&t[0]), ==, 0);
 	CHECK_INT(ticket_watch(&t[1]), ==, 0);
@@ -172,18 +166,16 @@ CASE(zk_revoke, of_permits_is_over_with_the_connection)
 	ticket_give(&t);
 }
 
-CASE(zk_revoke, is_heard_past_a_node_made_by_hand)
+SHARED(zk_revoke, is_heard_past_a_node_made_by_hand)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
-	zhandle_t *zh = bare(s->port);
 	struct ticket t, permit;
 
 	ticket_take(&t, c);
 	ask_permit(&permit, c, DLK_GRANTED);
-	make(zh, DIR "/revoke");
-	make(zh, "/dlock/snx/revoke");
+	make(DIR "/revoke");
+	make("/dlock/snx/revoke");
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	CHECK_INT(ticket_watch(&permit), ==, 0);
 	ALL_ALONG(QUIET_MS, t.told == 0 && permit.told == 0);
@@ -191,8 +183,8 @@ CASE(zk_revoke, is_heard_past_a_node_made_by_hand)
 	EVENTUALLY(t.told == 1);
 	CHECK_OK(dlock_revoke(semaphore(d, "x", PERMITS), PATIENCE));
 	EVENTUALLY(permit.told == 1);
-	CHECK(children_are(zh, DIR, 1));
-	CHECK(children_are(zh, "/dlock/snx", 1));
+	CHECK(children_are(DIR, 1));
+	CHECK(children_are("/dlock/snx", 1));
 	ticket_give(&t);
 	ticket_give(&permit);
 }

@@ -10,51 +10,47 @@
 
 TestSuite(zk_root, .timeout = 120);
 
-static int is_there(zhandle_t *zh, const char *path)
+static int is_there(const char *path)
 {
-	return zoo_exists(zh, path, 0, NULL) == ZOK;
+	return zoo_exists(bare(), path, 0, NULL) == ZOK;
 }
 
-CASE(zk_root, is_where_locks_are)
+SHARED(zk_root, is_where_locks_are)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c;
 	dlock_hold *h;
 
 	refused(s->port, "app//locks", DLOCK_EINVAL, "empty part");
 	refused(s->port, "app/../locks", DLOCK_EINVAL, "..");
-	CHECK(!is_there(zh, "/app"));
-	make(zh, "/app");
-	make(zh, "/app/locks");
+	CHECK(!is_there("/app"));
+	make("/app");
+	make("/app/locks");
 	c = client(s->port, "app/locks?prefix=here");
 	h = take(mutex(c, "lock"), FOREVER);
-	CHECK_INT(children(zh, "/app/locks/here/lnlock", NULL), ==, 1);
-	CHECK_INT(children(zh, "/dlock", NULL), ==, 0);
+	CHECK_INT(children("/app/locks/here/lnlock", NULL), ==, 1);
+	CHECK_INT(children("/dlock", NULL), ==, 0);
 	CHECK_OK(dlock_release(h));
 }
 
 /* The root's nodes are persistent. */
-CASE(zk_root, of_several_levels_is_made)
+SHARED(zk_root, of_several_levels_is_made)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c;
 	struct Stat stat;
 
-	make(zh, "/app");
+	make("/app");
 	c = client(s->port, "app/locks/of/us");
 	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
-	CHECK_INT(children(zh, "/app/locks/of/us/dlock", NULL), >, 0);
-	CHECK_INT(zoo_exists(zh, "/app/locks/of/us", 0, &stat), ==, ZOK);
+	CHECK_INT(children("/app/locks/of/us/dlock", NULL), >, 0);
+	CHECK_INT(zoo_exists(bare(), "/app/locks/of/us", 0, &stat), ==, ZOK);
 	CHECK_INT(stat.ephemeralOwner, ==, 0);
 	taken(mutex(client(s->port, ""), "lock"));
 	/* Made again for an open client. */
 	c = client(s->port, "other/locks?ask=5s");
-	CHECK_INT(zoo_delete(zh, "/other/locks", -1), ==, ZOK);
-	CHECK_INT(zoo_delete(zh, "/other", -1), ==, ZOK);
+	CHECK_INT(zoo_delete(bare(), "/other/locks", -1), ==, ZOK);
+	CHECK_INT(zoo_delete(bare(), "/other", -1), ==, ZOK);
 	taken(mutex(c, "lock"));
-	CHECK(is_there(zh, "/other/locks"));
+	CHECK(is_there("/other/locks"));
 }
 
 /* A server that answers that there is no node "/" is not ZooKeeper. */
@@ -93,10 +89,8 @@ static void *open_at_once(void *arg)
 	return NULL;
 }
 
-CASE(zk_root, is_made_by_several_at_once)
+OWN(zk_root, is_made_by_several_at_once)
 {
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
 	struct opener o[CLIENTS] = { 0 };
 	pthread_barrier_t all;
 	char path[64];
@@ -115,44 +109,40 @@ CASE(zk_root, is_made_by_several_at_once)
 			CHECK_OK(o[i].rc);
 			dlock_close(o[i].client);
 		}
-		CHECK(is_there(zh, path));
+		CHECK(is_there(path));
 	}
 	pthread_barrier_destroy(&all);
 }
 
-CASE(zk_root, is_not_made_with_create_off)
+OWN(zk_root, is_not_made_with_create_off)
 {
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
-
 	refused(s->port, "app/locks?create=off", DLOCK_EINVAL,
 		"the path /app/locks does not exist in ZooKeeper; create it, "
 		"or leave create=off out of the URI");
-	CHECK(!is_there(zh, "/app"));
-	make(zh, "/app");
-	make(zh, "/app/locks");
+	CHECK(!is_there("/app"));
+	make("/app");
+	make("/app/locks");
 	CHECK_OK(dlock_release(
 		take(mutex(client(s->port, "app/locks?create=off"), "lock"),
 		     FOREVER)));
 }
 
 /* The message names the node with the access list in the way. */
-CASE(zk_root, that_may_not_be_made_is_denied)
+OWN(zk_root, that_may_not_be_made_is_denied)
 {
 	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
 	struct ACL_vector only_look = { 1, &look };
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
 
-	make(zh, "/app");
-	CHECK_INT(zoo_create(zh, "/app/closed", "", 0, &only_look, 0, NULL, 0),
+	make("/app");
+	CHECK_INT(zoo_create(bare(), "/app/closed", "", 0, &only_look, 0, NULL,
+			     0),
 		  ==, ZOK);
 	refused(s->port, "app/closed/a/b", DLOCK_EDENIED,
 		"the path /app/closed/a/b does not exist in ZooKeeper, and the "
 		"access list of /app/closed does not let us make it");
 	refused(s->port, "app/closed/a", DLOCK_EDENIED,
 		"access list of /app/closed does not let us");
-	CHECK_INT(zoo_set_acl(zh, "/", -1, &only_look), ==, ZOK);
+	CHECK_INT(zoo_set_acl(bare(), "/", -1, &only_look), ==, ZOK);
 	refused(s->port, "new", DLOCK_EDENIED,
 		"access list of / does not let us");
 	CHECK_OK(dlock_release(
@@ -160,10 +150,8 @@ CASE(zk_root, that_may_not_be_made_is_denied)
 }
 
 /* Other users may read the root, and may not write. */
-CASE(zk_root, belongs_to_the_user_who_made_it)
+SHARED(zk_root, belongs_to_the_user_who_made_it)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = NULL;
 	char uri[512], data[8];
 	int len = sizeof(data);
@@ -172,6 +160,6 @@ CASE(zk_root, belongs_to_the_user_who_made_it)
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
 	dlock_close(c);
-	CHECK_INT(zoo_get(zh, "/of/app", 0, data, &len, NULL), ==, ZOK);
-	CHECK_INT(zoo_set(zh, "/of/app", "", 0, -1), ==, ZNOAUTH);
+	CHECK_INT(zoo_get(bare(), "/of/app", 0, data, &len, NULL), ==, ZOK);
+	CHECK_INT(zoo_set(bare(), "/of/app", "", 0, -1), ==, ZNOAUTH);
 }

@@ -17,9 +17,8 @@ static int is_settled(dlock_client *c)
 	return stats(c).pending_cleanups == 0;
 }
 
-CASE(zk_sent, it_waits_for_no_server)
+OWN(zk_sent, it_waits_for_no_server)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, QUERY "&close=60s");
 	dlock_client *other = client(s->port, "?ttl=30s&ask=5s");
 	dlock_lock *l = mutex(c, "lock");
@@ -39,14 +38,12 @@ CASE(zk_sent, it_waits_for_no_server)
  * next request goes over the new connection: a request lost with the old
  * connection might arrive, and until then no release of this lock is sent
  * ahead. */
-CASE(zk_sent, it_may_be_lost_with_its_connection)
+SHARED(zk_sent, it_may_be_lost_with_its_connection)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *far = client(lab_proxy_port(p), QUERY);
 	dlock_client *near = client(s->port, "?ttl=30s&ask=5s");
 	dlock_lock *l = mutex(far, "lock"), *theirs = mutex(near, "lock");
-	zhandle_t *zh = bare(s->port);
 
 	for (int i = 0; i < 4; i++) {
 		dlock_hold *h = take(l, PATIENCE);
@@ -64,7 +61,7 @@ CASE(zk_sent, it_may_be_lost_with_its_connection)
 		CHECK(dlock_token(h) > token);
 		EVENTUALLY(is_settled(far));
 		CHECK_OK(dlock_check(h));
-		CHECK_INT(children(zh, DIR, NULL), ==, 1);
+		CHECK_INT(children(DIR, NULL), ==, 1);
 		CHECK_OK(dlock_release(h));
 	}
 }

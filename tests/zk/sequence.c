@@ -42,7 +42,6 @@ CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 {
 	enum { TURNS = 8 };
 	struct lab_server *s = zk_log_old_server(DIR);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c[2] = { client(s->port, "?ttl=30s&ask=2s"),
 			       client(s->port, "?ttl=30s&ask=2s") };
 	dlock_lock *l[2] = { mutex(c[0], "lock"), mutex(c[1], "lock") };
@@ -71,7 +70,7 @@ CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 		CHECK_OK(dlock_release(h));
 		for (int i = 0; i < TURNS; i++)
 			pthread_join(turn[i].thread, NULL);
-		CHECK(children_are(zh, DIR, 1));
+		CHECK(children_are(DIR, 1));
 	}
 }
 
@@ -92,7 +91,6 @@ CASE(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 {
 	enum { CLIENTS = 2, CROWD = 8 };
 	struct lab_server *s = zk_log_old_server(DIR);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c[CLIENTS];
 	pthread_t thread[CROWD];
 
@@ -104,7 +102,7 @@ CASE(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 			  ==, 0);
 	for (int i = 0; i < CROWD; i++)
 		pthread_join(thread[i], NULL);
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	CHECK_INT(children(DIR, NULL), ==, 1);
 }
 
 /* All nodes have the number of the last holder's node. */
@@ -160,14 +158,13 @@ CASE(zk_sequence, a_smaller_number_keeps_the_holders_past_the_last_number)
 /* A client that waits for each answer has the same number for all nodes ... */
 CASE(zk_sequence, numbers_stick)
 {
-	struct lab_server *s = zk_log_old_server(DIR);
-	zhandle_t *zh = bare(s->port);
 	char name[64] = "";
 
+	zk_log_old_server(DIR);
 	for (int i = 0; i < 6; i++)
-		CHECK_INT(zoo_create(zh, DIR "/a", "", 0, &ZOO_OPEN_ACL_UNSAFE,
-				     ZOO_EPHEMERAL_SEQUENTIAL, name,
-				     sizeof(name)),
+		CHECK_INT(zoo_create(
+				  bare(), DIR "/a", "", 0, &ZOO_OPEN_ACL_UNSAFE,
+				  ZOO_EPHEMERAL_SEQUENTIAL, name, sizeof(name)),
 			  ==, i < 4 ? ZOK : ZNODEEXISTS);
 	CHECK_TEXT(name, LAST);
 }
@@ -191,14 +188,13 @@ static void note_name(int rc, const char *path, const void *data)
 CASE(zk_sequence, numbers_overflow_in_flight)
 {
 	enum { NODES = 200 };
-	struct lab_server *s = zk_log_old_server(DIR);
-	zhandle_t *zh = bare(s->port);
 
+	zk_log_old_server(DIR);
 	for (int i = 0; i < NODES; i++) {
 		char path[128];
 
 		snprintf(path, sizeof(path), DIR "/%032x-x-", (unsigned int)i);
-		CHECK_INT(zoo_acreate(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+		CHECK_INT(zoo_acreate(bare(), path, "", 0, &ZOO_OPEN_ACL_UNSAFE,
 				      ZOO_EPHEMERAL_SEQUENTIAL, note_name,
 				      NULL),
 			  ==, ZOK);

@@ -54,9 +54,8 @@ struct zk_call *__wrap_dlki_zk_proof(struct zk_session *s)
 
 /* A server behind the session knows neither the holds' nodes nor waiters, so a
  * connection serves only once the server has taken a write. */
-CASE(zk_session, moves_on_from_a_server_that_took_no_write)
+SHARED(zk_session, moves_on_from_a_server_that_took_no_write)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=60s&ask=2s");
 	dlock_hold *h = take(mutex(c, "lock"), FOREVER);
@@ -74,9 +73,8 @@ CASE(zk_session, moves_on_from_a_server_that_took_no_write)
  * all the same, and waiters queue again.  The client is kept away meanwhile: a
  * server of 3.8 may answer neither of two connections of a session for as long
  * as the library waits. */
-CASE(zk_session, may_be_ended_by_another_with_its_password)
+SHARED(zk_session, may_be_ended_by_another_with_its_password)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=60s&ask=2s");
 	clientid_t id = *dlki_zkc_zoo_client_id(latest);
@@ -113,7 +111,6 @@ CASE(zk_session, fifty_are_one_process_s)
 	enum { CLIENTS = 50 };
 	struct lab_zk_options o = { .config = "maxClientCnxns=60\n" };
 	struct lab_server *s = server(&o);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c[CLIENTS];
 	dlock_hold *mine[CLIENTS];
 	struct taker w[CLIENTS] = { 0 };
@@ -129,7 +126,7 @@ CASE(zk_session, fifty_are_one_process_s)
 	h = take(mutex(c[0], "lock"), FOREVER);
 	for (int i = 1; i < CLIENTS; i++)
 		taker_start(&w[i], mutex(c[i], "lock"), 3 * PATIENCE);
-	EVENTUALLY(children_are(zh, "/dlock/lnlock", CLIENTS));
+	EVENTUALLY(children_are("/dlock/lnlock", CLIENTS));
 	CHECK_OK(dlock_release(h));
 	for (int i = 1; i < CLIENTS; i++)
 		CHECK_INT(waiter_join(&w[i]), ==, DLOCK_OK);
@@ -150,9 +147,8 @@ static void leave_root(void)
 }
 
 /* The limit rises by a thread each time, until dlock_open() has enough. */
-CASE(zk_session, cannot_begin_without_threads)
+OWN(zk_session, cannot_begin_without_threads)
 {
-	struct lab_server *s = server(NULL);
 	int opened = 0, refusals = 0;
 	struct rlimit most;
 	char uri[128];

@@ -15,9 +15,14 @@ static void end_bare(void *zh)
 	zookeeper_close(zh);
 }
 
+static int port; /* of the latest server */
+
 struct lab_server *server(const struct lab_zk_options *options)
 {
-	return server_of_case(lab_zk_start(options));
+	struct lab_server *s = server_of_case(lab_zk_start(options));
+
+	port = s->port;
+	return s;
 }
 
 struct lab_proxy *proxy(const struct lab_server *s)
@@ -102,17 +107,12 @@ static void no_log(const char *message)
 	(void)message;
 }
 
-zhandle_t *bare(int port)
-{
-	return bare_of(port, NULL);
-}
-
-zhandle_t *bare_of(int port, const clientid_t *id)
+zhandle_t *bare_of(int at, const clientid_t *id)
 {
 	char host[128];
 	zhandle_t *zh;
 
-	snprintf(host, sizeof(host), "127.0.0.1:%d%s", port, own);
+	snprintf(host, sizeof(host), "127.0.0.1:%d%s", at, own);
 	zh = zookeeper_init2(host, no_watch, 60000, id, NULL, 0, no_log);
 	CHECK(zh);
 	EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
@@ -120,10 +120,19 @@ zhandle_t *bare_of(int port, const clientid_t *id)
 	return zh;
 }
 
-int children(zhandle_t *zh, const char *path, char name[256])
+zhandle_t *bare(void)
+{
+	static zhandle_t *zh;
+
+	if (!zh)
+		zh = bare_of(port, NULL);
+	return zh;
+}
+
+int children(const char *path, char name[256])
 {
 	struct String_vector v = { 0 };
-	int rc = zoo_get_children(zh, path, 0, &v);
+	int rc = zoo_get_children(bare(), path, 0, &v);
 	int n = v.count;
 
 	if (rc == ZNONODE)
@@ -135,9 +144,9 @@ int children(zhandle_t *zh, const char *path, char name[256])
 	return n;
 }
 
-int children_are(zhandle_t *zh, const char *path, int n)
+int children_are(const char *path, int n)
 {
-	return children(zh, path, NULL) == n;
+	return children(path, NULL) == n;
 }
 
 /* The answer to wchp: paths, each with a line for each session behind it. */
@@ -176,9 +185,10 @@ int64_t token_watches(struct lab_server *s)
 	return count_watches(s, 1);
 }
 
-void make(zhandle_t *zh, const char *path)
+void make(const char *path)
 {
-	CHECK_INT(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0),
+	CHECK_INT(zoo_create(bare(), path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL,
+			     0),
 		  ==, ZOK);
 }
 
@@ -193,19 +203,21 @@ struct lab_server *shared_server(void)
 		return server(NULL);
 	snprintf(path, sizeof(path), "/%s.%s", criterion_current_test->category,
 		 criterion_current_test->name);
-	zh = bare(s.port);
-	make(zh, path);
+	zh = bare_of(s.port, NULL);
+	CHECK_INT(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0),
+		  ==, ZOK);
 	end_now(zh);
+	port = s.port;
 	memcpy(own, path, sizeof(own));
 	return &s;
 }
 
-void drop(zhandle_t *zh, const char *dir, const char *name)
+void drop(const char *dir, const char *name)
 {
 	char path[512];
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	rc = zoo_delete(zh, path, -1);
+	rc = zoo_delete(bare(), path, -1);
 	CHECK(rc == ZOK || rc == ZNONODE);
 }

@@ -31,6 +31,17 @@ struct lab_server *server(const struct lab_zk_options *options);
 struct lab_server *shared_server(void);
 struct lab_proxy *proxy(const struct lab_server *s);
 
+/* A CASE() whose body has a server `s`: the program's, or a server alone. */
+#define SHARED(suite, name) CASE_ON(shared_server(), suite, name)
+#define OWN(suite, name) CASE_ON(server(NULL), suite, name)
+#define CASE_ON(server, suite, name)                                           \
+	static void name##_on(struct lab_server *s);                           \
+	CASE(suite, name)                                                      \
+	{                                                                      \
+		name##_on(server);                                             \
+	}                                                                      \
+	static void name##_on(struct lab_server *s)
+
 /* Print the URI.  `user` is "" or ends in "@". */
 void uri_as(char out[512], const char *user, int port, const char *params);
 /* Open zk://127.0.0.1:PORT/PARAMS.  refused(): opening must fail with `code`,
@@ -52,17 +63,18 @@ void is_busy(dlock_lock *l);
 /* Wait for the acquire's answer, and check that the hold was released. */
 int waiter_join(struct taker *w);
 
-/* Make a bare handle.  bare_of(): connect as the session `id`. */
-zhandle_t *bare(int port);
+/* The case's bare handle of the latest server, made at the first use.
+ * bare_of(): another, of the session `id`, or NULL. */
+zhandle_t *bare(void);
 zhandle_t *bare_of(int port, const clientid_t *id);
 /* Count the nodes below `path`, 0 if there is no such node, and copy the name
  * of a node to `name`, which may be NULL. */
-int children(zhandle_t *zh, const char *path, char name[256]);
-int children_are(zhandle_t *zh, const char *path, int n);
+int children(const char *path, char name[256]);
+int children_are(const char *path, int n);
 /* Count the server's watches: on locks, and on the node of tokens. */
 int64_t watches(struct lab_server *s);
 int64_t token_watches(struct lab_server *s);
-void make(zhandle_t *zh, const char *path);
-void drop(zhandle_t *zh, const char *dir, const char *name);
+void make(const char *path);
+void drop(const char *dir, const char *name);
 
 #endif

@@ -17,25 +17,23 @@ TestSuite(zk_tokens, .timeout = 120);
 #define EPOCH (INT64_C(1) << 32)
 #define MS 1000 /* of a token */
 
-static void write_node(zhandle_t *zh, const char *text)
+static void write_node(const char *text)
 {
-	CHECK_INT(zoo_set(zh, NODE, text, (int)strlen(text), -1), ==, ZOK);
+	CHECK_INT(zoo_set(bare(), NODE, text, (int)strlen(text), -1), ==, ZOK);
 }
 
 /* Write as a client does with a clock that is ahead. */
-static void write_anchor(zhandle_t *zh, uint64_t us)
+static void write_anchor(uint64_t us)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "1 %" PRIu64, us);
-	write_node(zh, text);
+	write_node(text);
 }
 
 /* A new client is exact to the millisecond in which the server counts. */
-CASE(zk_tokens, a_clients_first_is_the_time)
+SHARED(zk_tokens, a_clients_first_is_the_time)
 {
-	struct lab_server *s = shared_server();
-
 	for (int i = 0; i < 5; i++) {
 		dlock_client *c = client(s->port, "?ask=5s");
 		dlock_lock *l = mutex(c, "lock");
@@ -46,9 +44,8 @@ CASE(zk_tokens, a_clients_first_is_the_time)
 	}
 }
 
-CASE(zk_tokens, a_client_that_was_idle_is_up_to_date)
+OWN(zk_tokens, a_client_that_was_idle_is_up_to_date)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
 
@@ -95,10 +92,8 @@ CASE(zk_tokens, no_term_of_a_leader_makes_them_jump)
 }
 
 /* The watch tells of the anchor in time, whenever the other client wrote. */
-CASE(zk_tokens, what_another_client_raised_counts_at_once)
+OWN(zk_tokens, what_another_client_raised_counts_at_once)
 {
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
 
@@ -106,7 +101,7 @@ CASE(zk_tokens, what_another_client_raised_counts_at_once)
 		uint64_t ahead = wall_us() + i * 100000 * MS;
 
 		CHECK_INT(taken(l), <, ahead);
-		write_anchor(zh, ahead);
+		write_anchor(ahead);
 		CHECK_INT(taken(l), >, ahead);
 	}
 	CHECK_INT(token_watches(s), ==, 1);
@@ -114,11 +109,9 @@ CASE(zk_tokens, what_another_client_raised_counts_at_once)
 
 /* A waiter's token follows from the place in the queue, not from the time at
  * which the client learnt of the anchor. */
-CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
+SHARED(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 {
 	enum { WAITERS = 4 };
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	struct taker w[WAITERS] = { 0 };
 	dlock_client *c[WAITERS];
 	uint64_t ahead = wall_us() + 1000000 * MS;
@@ -129,9 +122,9 @@ CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 	for (int i = 0; i < WAITERS; i++) {
 		c[i] = client(s->port, "?ttl=30s&ask=5s");
 		taker_start(&w[i], mutex(c[i], "lock"), FOREVER);
-		EVENTUALLY(children_are(zh, DIR, i + 2));
+		EVENTUALLY(children_are(DIR, i + 2));
 		if (i == 1)
-			write_anchor(zh, ahead);
+			write_anchor(ahead);
 	}
 	CHECK_OK(dlock_release(h));
 	for (int i = 0; i < WAITERS; i++) {
@@ -142,11 +135,9 @@ CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 	}
 }
 
-CASE(zk_tokens, a_late_write_takes_nothing_back)
+SHARED(zk_tokens, a_late_write_takes_nothing_back)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=5s");
 	dlock_lock *l = mutex(c, "lock");
 	uint64_t ahead = wall_us() + 1000000 * MS, begun = taken(l);
@@ -156,7 +147,7 @@ CASE(zk_tokens, a_late_write_takes_nothing_back)
 	/* The client's anchor is old, and the news of another is late. */
 	EVENTUALLY(wall_us() - begun > 1000 * MS);
 	lab_proxy_delay(p, LAB_DOWN, 2000);
-	write_anchor(zh, ahead);
+	write_anchor(ahead);
 	up = lab_proxy_stat(p, LAB_UP_CHUNKS);
 	taker_start(&w, l, PATIENCE);
 	CHECK_INT(lab_proxy_wait(p, LAB_UP_CHUNKS, up + 1, PATIENCE), ==, 0);
@@ -166,60 +157,54 @@ CASE(zk_tokens, a_late_write_takes_nothing_back)
 	CHECK_INT(taken(l), >, w.token);
 }
 
-CASE(zk_tokens, a_node_that_was_deleted_is_made_again)
+SHARED(zk_tokens, a_node_that_was_deleted_is_made_again)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
 	uint64_t ahead = wall_us() + 1000000 * MS, last = taken(l);
 
-	write_anchor(zh, ahead);
+	write_anchor(ahead);
 	CHECK_INT(taken(l), >, ahead);
 	/* This client remembers. */
-	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
+	CHECK_INT(zoo_delete(bare(), NODE, -1), ==, ZOK);
 	last = taken(l);
 	CHECK_INT(last, >, ahead);
 	dlock_close(c);
 	not_at_end(c);
 	/* The next client begins with the clock. */
-	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
+	CHECK_INT(zoo_delete(bare(), NODE, -1), ==, ZOK);
 	c = client(s->port, "?ask=5s");
 	CHECK_INT(taken(mutex(c, "lock")), <=, wall_us());
 }
 
-CASE(zk_tokens, nonsense_is_refused_by_name)
+SHARED(zk_tokens, nonsense_is_refused_by_name)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *none = NULL;
 
 	taken(l);
-	write_node(zh, "7 and 8");
+	write_node("7 and 8");
 	CHECK_RC(dlock_acquire(l, 500, &none), DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), NODE);
 	CHECK_TEXT(dlock_errmsg(), "delete it");
-	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
+	CHECK_INT(zoo_delete(bare(), NODE, -1), ==, ZOK);
 	CHECK_INT(taken(l), <=, wall_us());
 }
 
 /* The users share a path: the first user makes the node, and the others may
  * read. */
-CASE(zk_tokens, other_users_follow_and_cannot_write)
+SHARED(zk_tokens, other_users_follow_and_cannot_write)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *app = NULL, *other;
 	uint64_t mine, theirs;
 	char uri[512];
 
-	make(zh, "/dlock"); /* open to all */
+	make("/dlock"); /* open to all */
 	uri_as(uri, "app:sesame@", s->port, "?ask=5s");
 	CHECK_OK(dlock_open(&app, uri, NULL));
 	mine = taken(mutex(app, "app's"));
-	CHECK_INT(zoo_set(zh, NODE, "", 0, -1), ==, ZNOAUTH);
+	CHECK_INT(zoo_set(bare(), NODE, "", 0, -1), ==, ZNOAUTH);
 	other = watched_client(s->port, "?ask=5s");
 	theirs = taken(mutex(other, "other's"));
 	CHECK_INT(theirs, >, mine);
@@ -241,10 +226,8 @@ static void note_token(const struct dlock_participant *p, void *arg)
 }
 
 /* Older versions wrote no anchor: the token is the node's number. */
-CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
+SHARED(zk_tokens, an_older_holder_is_shown_with_its_own)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
 	struct Stat stat;
@@ -254,15 +237,15 @@ CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
 	h = take(l, FOREVER);
 	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
 	CHECK_INT(shown, ==, dlock_token(h));
-	write_anchor(zh, wall_us() + 1000000 * MS);
+	write_anchor(wall_us() + 1000000 * MS);
 	taken(mutex(c, "another"));
 	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
 	CHECK_INT(shown, ==, dlock_token(h));
 	CHECK_OK(dlock_release(h));
-	CHECK_INT(zoo_create2(zh, DIR "/0123456789abcdef0123456789abcdef-x-",
-			      "host:1", 6, &ZOO_OPEN_ACL_UNSAFE,
-			      ZOO_EPHEMERAL_SEQUENTIAL, name, sizeof(name),
-			      &stat),
+	CHECK_INT(zoo_create2(
+			  bare(), DIR "/0123456789abcdef0123456789abcdef-x-",
+			  "host:1", 6, &ZOO_OPEN_ACL_UNSAFE,
+			  ZOO_EPHEMERAL_SEQUENTIAL, name, sizeof(name), &stat),
 		  ==, ZOK);
 	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
 	CHECK_INT(shown, ==, (uint64_t)stat.czxid);

@@ -49,9 +49,8 @@ static int64_t try_ms(dlock_lock *l, int code)
 }
 
 /* The first try makes the nodes of a prefix and a name, the second a name. */
-CASE(zk_tries, have_time_to_make_nodes)
+SHARED(zk_tries, have_time_to_make_nodes)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	char prefix[16];
 
@@ -70,9 +69,8 @@ CASE(zk_tries, have_time_to_make_nodes)
 }
 
 /* Without `ask` in the URI, opening measures the time of a write. */
-CASE(zk_tries, wait_for_a_distant_store_from_the_first_on)
+SHARED(zk_tries, wait_for_a_distant_store_from_the_first_on)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_hold *h = NULL, *no_hold = NULL;
 	dlock_lock *l;
@@ -86,9 +84,8 @@ CASE(zk_tries, wait_for_a_distant_store_from_the_first_on)
 	CHECK_OK(dlock_release(h));
 }
 
-CASE(zk_tries, of_a_silent_store_end_in_time)
+SHARED(zk_tries, of_a_silent_store_end_in_time)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client_of(lab_proxy_port(p), "dlock");
 	dlock_lock *l = mutex(c, "lock");
@@ -105,74 +102,67 @@ static const char of_a_try[] = "another\0000 try";
 static const char of_a_holder[] = "another\0000";
 
 /* Make the node of another try. */
-static void queue_a_try(zhandle_t *zh, char path[256])
+static void queue_a_try(char path[256])
 {
-	CHECK_INT(zoo_create(zh, DIR "/" OWNER "-x-", of_a_try,
+	CHECK_INT(zoo_create(bare(), DIR "/" OWNER "-x-", of_a_try,
 			     sizeof(of_a_try) - 1, &ZOO_OPEN_ACL_UNSAFE,
 			     ZOO_EPHEMERAL_SEQUENTIAL, path, 256),
 		  ==, ZOK);
 }
 
 /* Start a try behind the other try's node. */
-static void meet(struct taker *t, zhandle_t *zh, dlock_lock *l, char path[256])
+static void meet(struct taker *t, dlock_lock *l, char path[256])
 {
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	queue_a_try(zh, path);
+	queue_a_try(path);
 	taker_start(t, l, 0);
-	EVENTUALLY(t->done || children(zh, DIR, NULL) == 2);
+	EVENTUALLY(t->done || children(DIR, NULL) == 2);
 	ALL_ALONG(100, !t->done);
 }
 
-CASE(zk_tries, wait_for_a_try_that_is_given_up)
+SHARED(zk_tries, wait_for_a_try_that_is_given_up)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	struct taker t = { 0 };
 	char path[256];
 
-	meet(&t, zh, mutex(c, "lock"), path);
-	CHECK_INT(zoo_delete(zh, path, -1), ==, ZOK);
+	meet(&t, mutex(c, "lock"), path);
+	CHECK_INT(zoo_delete(bare(), path, -1), ==, ZOK);
 	CHECK_OK(taker_join(&t));
-	CHECK(children_are(zh, DIR, 0));
+	CHECK(children_are(DIR, 0));
 }
 
 /* The client of a granted try rewrites the node's data. */
-CASE(zk_tries, are_busy_when_another_is_granted)
+SHARED(zk_tries, are_busy_when_another_is_granted)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	struct taker t = { 0 };
 	char path[256];
 
-	meet(&t, zh, mutex(c, "lock"), path);
-	CHECK_INT(zoo_set(zh, path, of_a_holder, sizeof(of_a_holder) - 1, -1),
+	meet(&t, mutex(c, "lock"), path);
+	CHECK_INT(zoo_set(bare(), path, of_a_holder, sizeof(of_a_holder) - 1,
+			  -1),
 		  ==, ZOK);
 	CHECK_INT(taker_join(&t), ==, DLOCK_EBUSY);
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	CHECK_INT(children(DIR, NULL), ==, 1);
 }
 
 /* The other client was killed: the node stays for the rest of the session. */
-CASE(zk_tries, do_not_wait_for_ever)
+SHARED(zk_tries, do_not_wait_for_ever)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client_of(s->port, "dlock");
 	dlock_lock *l = mutex(c, "lock");
 	char path[256];
 
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	queue_a_try(zh, path);
+	queue_a_try(path);
 	CHECK_WITHIN(try_ms(l, DLOCK_EBUSY), 6 * ask_ms());
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	CHECK_INT(children(DIR, NULL), ==, 1);
 }
 
 /* The node's data tells a granted try from other tries. */
-CASE(zk_tries, that_are_granted_are_holders)
+SHARED(zk_tries, that_are_granted_are_holders)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_lock *l = mutex(client(s->port, "?ask=5s"), "lock");
 	dlock_lock *other = mutex(client(s->port, "?ask=5s"), "lock");
 	char path[256], name[256], data[64];
@@ -181,19 +171,17 @@ CASE(zk_tries, that_are_granted_are_holders)
 
 	CHECK_OK(dlock_acquire(l, 0, &h));
 	CHECK_INT(try_ms(other, DLOCK_EBUSY), <, 1000 * slowness());
-	CHECK_INT(children(zh, DIR, name), ==, 1);
+	CHECK_INT(children(DIR, name), ==, 1);
 	snprintf(path, sizeof(path), DIR "/%.200s", name);
-	CHECK_INT(zoo_get(zh, path, 0, data, &len, NULL), ==, ZOK);
+	CHECK_INT(zoo_get(bare(), path, 0, data, &len, NULL), ==, ZOK);
 	CHECK(!memmem(data, (size_t)len, "try", 3));
 	CHECK_OK(dlock_release(h));
 }
 
 /* The node of another try is in the way to the end of the wait.  A wait has the
  * timeout and the time for an answer. */
-CASE(zk_tries, are_not_waited_for_by_waits)
+SHARED(zk_tries, are_not_waited_for_by_waits)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client_of(s->port, "dlock");
 	dlock_lock *pair[] = { mutex(c, "a"), mutex(c, "lock") }, *both = NULL;
 	char path[256];
@@ -201,18 +189,17 @@ CASE(zk_tries, are_not_waited_for_by_waits)
 	for (int i = 0; i < 2; i++)
 		CHECK_OK(dlock_release(take(pair[i], PATIENCE)));
 	CHECK_OK(dlock_multi_new(&both, pair, 2));
-	queue_a_try(zh, path);
+	queue_a_try(path);
 	CHECK_WITHIN(failing_ms(pair[1], ask_ms(), DLOCK_EBUSY),
 		     3 * ask_ms() - 1);
 	CHECK_WITHIN(failing_ms(both, ask_ms(), DLOCK_EBUSY), 3 * ask_ms() - 1);
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	CHECK_INT(children(DIR, NULL), ==, 1);
 	dlock_lock_free(both);
 }
 
 /* No anchor was made on the connection: a try would have more time. */
-CASE(zk_tries, of_a_silent_store_tell_waits_apart)
+SHARED(zk_tries, of_a_silent_store_tell_waits_apart)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client_of(lab_proxy_port(p), "dlock");
 	struct ticket t = { 0 };

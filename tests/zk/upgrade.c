@@ -55,11 +55,9 @@ static void await_waiters(dlock_client *c, uint32_t n)
 }
 
 /* There are more waiters than a transaction takes. */
-CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
+SHARED(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 {
 	enum { READERS = 40 };
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_client *c = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
@@ -68,14 +66,14 @@ CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 	uint64_t token;
 
 	taker_start(&writer, rwlock(b, "lock"), FOREVER);
-	EVENTUALLY(children_are(zh, DIR, 2));
+	EVENTUALLY(children_are(DIR, 2));
 	for (int i = 0; i < READERS; i++) {
 		reader[i].shared = 1;
 		taker_start(&reader[i], shared, FOREVER);
 	}
-	EVENTUALLY(children_are(zh, DIR, 2 + READERS));
+	EVENTUALLY(children_are(DIR, 2 + READERS));
 	CHECK_OK(dlock_upgrade(u.lock, u.reads, PATIENCE, &u.writes));
-	EVENTUALLY(children_are(zh, DIR, 3 + READERS));
+	EVENTUALLY(children_are(DIR, 3 + READERS));
 	ALL_ALONG(100, !writer.done);
 	for (int i = 0; i < READERS; i++)
 		CHECK(!reader[i].done);
@@ -88,13 +86,12 @@ CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 		CHECK_INT(waiter_join(&reader[i]), ==, DLOCK_OK);
 		CHECK(reader[i].token > token);
 	}
-	EVENTUALLY(children_are(zh, DIR, 0));
+	EVENTUALLY(children_are(DIR, 0));
 }
 
 /* The reader behind the writer queued before the upgrade. */
-CASE(zk_upgrade, no_reader_gets_in_when_the_writer_gives_up)
+SHARED(zk_upgrade, no_reader_gets_in_when_the_writer_gives_up)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_client *c = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
@@ -121,11 +118,11 @@ CASE(zk_upgrade, no_reader_gets_in_when_the_writer_gives_up)
 }
 
 /* Copy the name of the node with `part`. */
-static void find_node(zhandle_t *zh, const char *part, char name[256])
+static void find_node(const char *part, char name[256])
 {
 	struct String_vector all = { 0 };
 
-	cr_assert(zoo_get_children(zh, DIR, 0, &all) == ZOK);
+	cr_assert(zoo_get_children(bare(), DIR, 0, &all) == ZOK);
 	*name = '\0';
 	for (int i = 0; i < all.count; i++) {
 		if (strstr(all.data[i], part))
@@ -134,10 +131,8 @@ static void find_node(zhandle_t *zh, const char *part, char name[256])
 	deallocate_String_vector(&all);
 }
 
-CASE(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
+SHARED(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
 {
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
 	dlock_hold *plain = take_shared(
@@ -146,15 +141,15 @@ CASE(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
 	char before[256], after[256];
 
 	taker_start(&writer, rwlock(b, "lock"), FOREVER);
-	EVENTUALLY(children_are(zh, DIR, 3));
-	find_node(zh, "-x-", before);
+	EVENTUALLY(children_are(DIR, 3));
+	find_node("-x-", before);
 	CHECK_RC(dlock_upgrade(u.lock, u.reads, 0, &u.writes), DLOCK_EBUSY);
-	find_node(zh, "-x-", after);
+	find_node("-x-", after);
 	CHECK_TEXT(after, before);
 	give(plain);
 	CHECK_OK(dlock_upgrade(u.lock, u.reads, 0, &u.writes));
-	EVENTUALLY(children_are(zh, DIR, 3));
-	find_node(zh, "-x-", after);
+	EVENTUALLY(children_are(DIR, 3));
+	find_node("-x-", after);
 	CHECK(strcmp(after, before) != 0);
 	give(u.writes);
 	leave(&u);
@@ -162,9 +157,8 @@ CASE(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
 }
 
 /* Both upgrades are beside the same reader. */
-CASE(zk_upgrade, another_upgrade_is_no_waiter)
+SHARED(zk_upgrade, another_upgrade_is_no_waiter)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
 	struct taker writer = { 0 };
@@ -187,11 +181,9 @@ CASE(zk_upgrade, another_upgrade_is_no_waiter)
 
 /* When the transaction arrives, the reader has gone and the writer has the
  * lock. */
-CASE(zk_upgrade, a_late_transaction_deletes_no_holder)
+SHARED(zk_upgrade, a_late_transaction_deletes_no_holder)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(lab_proxy_port(p), "?ttl=30s"));
 	struct taker writer = { .keep = 1 };
@@ -199,29 +191,28 @@ CASE(zk_upgrade, a_late_transaction_deletes_no_holder)
 	char name[256], reader[256];
 
 	CHECK_OK(dlock_lock_unbind(wanted));
-	find_node(zh, "-s-", reader);
+	find_node("-s-", reader);
 	taker_start(&writer, wanted, FOREVER);
-	EVENTUALLY(children_are(zh, DIR, 2));
-	find_node(zh, "-x-", name);
+	EVENTUALLY(children_are(DIR, 2));
+	find_node("-x-", name);
 	lab_proxy_hold(p, name);
 	upgrade_start(&u);
-	EVENTUALLY(children_are(zh, DIR, 3));
+	EVENTUALLY(children_are(DIR, 3));
 	EVENTUALLY(lab_proxy_stat(p, LAB_HELD) == 1);
-	drop(zh, DIR, reader);
+	drop(DIR, reader);
 	CHECK_INT(waiter_join(&writer), ==, DLOCK_OK);
 	lab_proxy_heal(p);
 	pthread_join(u.thread, NULL);
 	CHECK_INT(u.rc, ==, DLOCK_ELOST);
-	EVENTUALLY(children_are(zh, DIR, 1));
+	EVENTUALLY(children_are(DIR, 1));
 	CHECK_OK(dlock_check(writer.hold));
 	CHECK_OK(dlock_release(writer.hold));
 	CHECK_RC(dlock_release(u.reads), DLOCK_ELOST);
 	dlock_lock_free(u.lock);
 }
 
-CASE(zk_upgrade, a_break_takes_both_sides)
+SHARED(zk_upgrade, a_break_takes_both_sides)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
 

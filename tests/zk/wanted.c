@@ -13,9 +13,8 @@ TestSuite(zk_wanted, .timeout = 120);
 #define PARAMS "?ttl=30s&ask=5s"
 #define QUIET_MS 100
 
-CASE(zk_wanted, not_if_it_is_not_watched)
+SHARED(zk_wanted, not_if_it_is_not_watched)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	struct ticket t, next;
@@ -35,9 +34,8 @@ CASE(zk_wanted, not_if_it_is_not_watched)
 }
 
 /* The session's waiters stay, and tries come and go. */
-CASE(zk_wanted, not_by_its_own_session)
+SHARED(zk_wanted, not_by_its_own_session)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l[2] = { mutex(c, "x"),
 			     mutex(client(s->port, PARAMS), "x") };
@@ -61,9 +59,8 @@ CASE(zk_wanted, not_by_its_own_session)
 	ticket_give(&t);
 }
 
-CASE(zk_wanted, before_the_watch_began)
+SHARED(zk_wanted, before_the_watch_began)
 {
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	struct ticket t, own, other;
@@ -90,11 +87,10 @@ CASE(zk_wanted, before_the_watch_began)
 	ticket_give(&t);
 }
 
-CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
+SHARED(zk_wanted, perhaps_when_too_many_wait_to_tell)
 {
 	enum { MANY = 65 };
 	static struct ticket own[MANY];
-	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	struct ticket t;
 
@@ -110,11 +106,10 @@ CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
 }
 
 /* The nodes of a crowd are not all read. */
-CASE(zk_wanted, by_a_crowd_at_little_cost)
+OWN(zk_wanted, by_a_crowd_at_little_cost)
 {
 	enum { CROWD = 40 };
 	static struct ticket crowd[CROWD];
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	struct ticket t;
@@ -136,9 +131,8 @@ CASE(zk_wanted, by_a_crowd_at_little_cost)
 }
 
 /* Other sessions may want the claim while there is no connection. */
-CASE(zk_wanted, perhaps_when_the_connection_is_lost)
+SHARED(zk_wanted, perhaps_when_the_connection_is_lost)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
@@ -158,30 +152,28 @@ CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 	ticket_give(&t);
 }
 
-static void drop_directory(zhandle_t *zh)
+static void drop_directory(void)
 {
 	char name[256];
 
-	while (children(zh, DIR, name) > 0)
-		drop(zh, DIR, name);
-	drop(zh, "/dlock", "lnx");
+	while (children(DIR, name) > 0)
+		drop(DIR, name);
+	drop("/dlock", "lnx");
 }
 
 /* Another client has the lock before the watching session looks. */
-CASE(zk_wanted, when_the_directory_is_made_again)
+SHARED(zk_wanted, when_the_directory_is_made_again)
 {
-	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
-	zhandle_t *zh = bare(s->port);
 	struct ticket t, next;
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	CHECK(ticket_last(&t) > t.zk.base.token);
 	lab_proxy_hole(p, LAB_DOWN, true);
-	drop_directory(zh);
+	drop_directory();
 	ticket_take(&next, d);
 	CHECK(next.zk.base.token > ticket_last(&t));
 	CHECK_INT(t.told, ==, 0);
@@ -254,7 +246,7 @@ CASE(zk_wanted, by_a_break_beside_its_own)
 	static struct scene s;
 
 	begin(&s, shared_server());
-	drop(bare(s.server->port), DIR, s.t.zk.node);
+	drop(DIR, s.t.zk.node);
 	end(&s);
 }
 
@@ -272,9 +264,8 @@ CASE(zk_wanted, by_a_try_past_the_last_number)
 	end(&s);
 }
 
-CASE(zk_wanted, leaves_no_watch)
+OWN(zk_wanted, leaves_no_watch)
 {
-	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	struct ticket t;
