@@ -13,6 +13,9 @@
 
 TestSuite(hold, .init = world_begin, .fini = world_end, .timeout = 60);
 
+static struct proc p, holder;
+static struct result r;
+
 static unsigned long long token_of(const struct proc *p)
 {
 	unsigned long long token = 0;
@@ -40,8 +43,6 @@ static int start_hold(struct proc *p, const char *option)
 Test(hold, lasts_until_the_input_ends)
 {
 	static char much[65536];
-	struct proc p;
-	struct result r;
 	int fd = start_hold(&p, "-x");
 
 	EVENTUALLY(token_of(&p) > 0);
@@ -75,8 +76,6 @@ Test(hold, ends_by_a_signal)
 /* As shells start a command followed by `&`. */
 Test(hold, without_an_input_ends_with_its_parent)
 {
-	struct proc p;
-
 	start(&p, ARGS("/bin/sh", "-c",
 		       "\"$0\" hold n >token & while ! test -s token; do "
 		       "sleep 0.01; done; echo ready; sleep 1000",
@@ -90,8 +89,6 @@ Test(hold, without_an_input_ends_with_its_parent)
 
 Test(hold, without_an_input_ends_by_a_signal)
 {
-	struct proc p;
-
 	START(&p, "hold", "n");
 	EVENTUALLY(token_of(&p) > 0);
 	cr_expect(!is_free("n"));
@@ -116,9 +113,6 @@ Test(hold, serves_the_middle_of_a_script)
 
 Test(hold, that_is_not_granted_prints_no_token)
 {
-	struct proc holder;
-	struct result r;
-
 	HOLD(&holder, "n", NULL);
 	r = DLOCK("hold", "-n", "n");
 	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
@@ -131,8 +125,6 @@ Test(hold, that_is_not_granted_prints_no_token)
 
 Test(hold, that_is_lost_ends)
 {
-	struct proc p;
-	struct result r;
 	int fd = start_hold(&p, "-x");
 
 	EVENTUALLY(token_of(&p) > 0);
@@ -170,7 +162,6 @@ Test(hold, whose_token_cannot_be_printed_is_released)
 Test(hold, at_least_outlasts_the_command)
 {
 	int64_t began = now_ms(), took;
-	struct proc p;
 	int free_early;
 
 	START(&p, "run", "--hold-at-least", "1.5", "n", "--", "/bin/sh", "-c",
@@ -211,8 +202,6 @@ Test(hold, at_least_is_not_for_a_command_that_did_not_run)
 
 Test(hold, at_least_ends_by_a_signal)
 {
-	struct proc p;
-
 	START(&p, "run", "-v", "--hold-at-least=1000", "n", "--", "/bin/true");
 	await_error(&p, "dlock: holding \"n\" for another ");
 	cr_expect(!is_free("n"));
@@ -225,9 +214,6 @@ Test(hold, at_least_ends_by_a_signal)
 
 Test(hold, at_least_that_is_lost_is_told)
 {
-	struct proc p;
-	struct result r;
-
 	START(&p, "run", "-v", "--hold-at-least=1000", "n", "--", "/bin/true");
 	await_error(&p, "dlock: holding \"n\" for another ");
 	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);

@@ -18,6 +18,9 @@ static void begin(void)
 
 TestSuite(loss, .init = begin, .fini = world_end, .timeout = 120);
 
+static struct proc p;
+static struct result r;
+
 static void expect_lost(const struct proc *p, pid_t child)
 {
 	struct result r = finish(p);
@@ -28,7 +31,6 @@ static void expect_lost(const struct proc *p, pid_t child)
 
 Test(loss, kills_the_whole_group)
 {
-	struct proc p;
 	pid_t pid;
 
 	START(&p, "run", "-u", "rehearsal:?lose=200ms", "n", "--", "/bin/sh",
@@ -42,7 +44,6 @@ Test(loss, kills_the_whole_group)
 Test(loss, kills_a_command_that_is_stopped)
 {
 	const char *const options[] = { "-u", "rehearsal:?lose=500ms", NULL };
-	struct proc p;
 	pid_t child;
 
 	child = start_sigchild(&p, file_path("got"), "stay", "n", options);
@@ -53,8 +54,6 @@ Test(loss, kills_a_command_that_is_stopped)
 Test(loss, comes_with_break)
 {
 	const char *const label[] = { "--label", "the culprit", NULL };
-	struct proc p;
-	struct result r;
 	pid_t child;
 
 	child = start_sigchild(&p, file_path("got"), "stay", "n", label);
@@ -82,7 +81,6 @@ Test(loss, comes_to_nobody_if_nobody_holds_what_is_broken)
 Test(loss, comes_to_a_dlock_that_is_stopped)
 {
 	const char *const options[] = { "-u", "rehearsal:?ttl=1s", NULL };
-	struct proc p;
 	pid_t child;
 
 	child = start_sigchild(&p, file_path("got"), "stay", "n", options);
@@ -106,7 +104,6 @@ Test(loss, is_not_survived_by_who_does_not_listen)
 	const char *const options[] = { "-u", LIMITED, "--signal-grace", "0.3",
 					NULL };
 	int64_t began = now_ms(), took;
-	struct proc p;
 	pid_t child;
 
 	child = start_sigchild(&p, file_path("got"), "stay", "n", options);
@@ -119,8 +116,6 @@ Test(loss, is_not_survived_by_who_does_not_listen)
 Test(loss, is_announced_by_term_even_to_who_is_stopped)
 {
 	const char *file = file_path("got");
-	struct proc p;
-	struct result r;
 	pid_t child;
 
 	child = start_sigchild(&p, file, "leave", "n", unhurried);
@@ -133,7 +128,6 @@ Test(loss, is_announced_by_term_even_to_who_is_stopped)
 
 Test(loss, leaves_nobody_of_the_group)
 {
-	struct proc p;
 	pid_t pid;
 
 	/* The first process obeys TERM, the second ignores TERM. */
@@ -153,8 +147,6 @@ Test(loss, leaves_nobody_of_the_group)
 Test(loss, with_term_is_told_and_no_more)
 {
 	const char *file = file_path("got");
-	struct proc p;
-	struct result r;
 	pid_t child;
 
 	child = start_sigchild(&p, file, "stay", "n", ON_LOSS("term", LIMITED));
@@ -169,9 +161,6 @@ Test(loss, with_term_is_told_and_no_more)
 /* A break is a loss without a warning before. */
 Test(loss, with_term_comes_to_what_was_broken)
 {
-	struct proc p;
-	struct result r;
-
 	HOLD(&p, "n", "--on-loss=term");
 	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
 	r = finish(&p);
@@ -182,8 +171,6 @@ Test(loss, with_term_comes_to_what_was_broken)
 Test(loss, with_warn_is_left_to_the_command)
 {
 	const char *file = file_path("got");
-	struct proc p;
-	struct result r;
 	pid_t child;
 
 	child = start_sigchild(&p, file, "leave", "n",
@@ -230,7 +217,6 @@ Test(loss, of_dlock_itself_is_no_different)
 Test(loss, comes_with_term_from_the_guard_of_a_dlock_that_is_stopped)
 {
 	const char *file = file_path("got");
-	struct proc p;
 	pid_t child;
 
 	child = start_sigchild(&p, file, "stay", "n",
@@ -277,7 +263,6 @@ static void expect_honest(const struct proc *p, pid_t other)
 
 Test(loss, of_a_command_that_became_another_user_is_not_called_its_end)
 {
-	struct proc p;
 	pid_t other;
 
 	needs_other_users();
@@ -293,7 +278,6 @@ Test(loss, of_a_command_that_became_another_user_is_not_called_its_end)
 /* dlock can kill the command, but not the command's child. */
 Test(loss, that_leaves_another_user_at_work_is_told_so)
 {
-	struct proc p;
 	pid_t other;
 
 	needs_other_users();

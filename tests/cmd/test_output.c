@@ -12,10 +12,11 @@
 
 TestSuite(output, .init = world_begin, .fini = world_end, .timeout = 60);
 
+static struct proc holder, waiter, a;
+static struct result r;
+
 Test(output, of_show_tells_holders_and_waiters)
 {
-	struct proc holder, waiter;
-	struct result r;
 	json_t *all, *list, *one;
 
 	HOLD(&holder, "n", "--label", "the holder");
@@ -44,9 +45,6 @@ Test(output, of_show_tells_holders_and_waiters)
 /* The lock and the semaphore of a name are two objects, and dlock tells so. */
 Test(output, tells_of_the_namesake)
 {
-	struct proc holder;
-	struct result r;
-
 	HOLD(&holder, "n", "--label", "a permit", "-S", "3");
 	r = OK("show", "n");
 	cr_expect(has_line(r.out, "holds  permit  "), "%s", r.out);
@@ -73,7 +71,6 @@ Test(output, of_show_tells_since_when)
 {
 	int64_t before = (int64_t)time(NULL), after;
 	struct tm tm = { .tm_isdst = -1 };
-	struct proc holder;
 	json_t *all, *one;
 	const char *since;
 	char *at;
@@ -128,7 +125,6 @@ Test(output, of_show_tells_how_many_permits_are_free)
 
 Test(output, of_show_tells_how_many_permits_a_holder_has)
 {
-	struct proc a;
 	struct result r = DLOCK("run", "-S", "3", "--take", "4", "n", "true");
 
 	expect_says(r, 64, "--take 4 is more than");
@@ -154,8 +150,6 @@ Test(output, of_show_tells_how_many_permits_a_holder_has)
 
 Test(output, of_permits_tells_and_changes_their_number)
 {
-	struct proc a;
-	struct result r;
 	json_t *all;
 
 	r = DLOCK("permits", "n");
@@ -182,8 +176,6 @@ Test(output, of_permits_tells_and_changes_their_number)
 /* The default label names the command. */
 Test(output, of_show_tells_what_runs)
 {
-	struct proc holder;
-	struct result r;
 	char pid[32];
 
 	HOLD(&holder, "n", NULL);
@@ -203,8 +195,6 @@ Test(output, of_show_tells_what_runs)
 /* A script can use the exit status alone. */
 Test(output, of_show_differs_in_its_exit_status_if_the_lock_is_free)
 {
-	struct proc holder;
-
 	cr_expect_eq(DLOCK("show", "n").code, 1);
 	cr_expect_eq(DLOCK("show", "--json", "n").code, 1);
 	HOLD(&holder, "n", NULL);
@@ -218,7 +208,6 @@ Test(output, of_show_differs_in_its_exit_status_if_the_lock_is_free)
 Test(output, escapes_what_could_steer_a_terminal)
 {
 	struct proc p, q;
-	struct result r;
 	json_t *all;
 
 	HOLD(&p, "n", "--label",
@@ -250,7 +239,6 @@ Test(output, keeps_what_is_not_ascii)
 Test(output, of_a_waiter_tells_who_holds_the_lock)
 {
 	struct proc holder, waiter, quiet;
-	struct result r;
 
 	HOLD(&holder, "n", "--label", "the holder");
 	START(&waiter, "run", "-v", "n", "--", "/bin/true");

@@ -11,6 +11,8 @@
 
 TestSuite(signals, .init = world_begin, .fini = world_end, .timeout = 120);
 
+static struct proc p, holder;
+
 Test(signals, reach_the_command)
 {
 	static const int forwarded[] = { SIGTERM, SIGINT,  SIGHUP,   SIGQUIT,
@@ -31,7 +33,6 @@ Test(signals, reach_the_command)
 Test(signals, that_came_many_times_arrive)
 {
 	const char *file = file_path("got");
-	struct proc p;
 	pid_t child;
 
 	child = start_sigchild(&p, file, "stay", "n", NULL);
@@ -50,7 +51,6 @@ Test(signals, that_came_many_times_arrive)
 Test(signals, end_the_wait)
 {
 	static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
-	struct proc holder, p;
 
 	HOLD(&holder, "n", NULL);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(int); i++) {
@@ -71,7 +71,6 @@ Test(signals, end_the_wait)
 
 Test(signals, reach_the_whole_group)
 {
-	struct proc p;
 	int pid;
 
 	START(&p, "run", "n", "--", "/bin/sh", "-c",
@@ -95,8 +94,6 @@ static int pending(pid_t pid, int sig)
 
 Test(signals, do_not_stop_a_waiter)
 {
-	struct proc holder, p;
-
 	HOLD(&holder, "n", NULL);
 	START(&p, "run", "-v", "n", "--", "/bin/true");
 	await_error(&p, "dlock: waiting for");
@@ -108,7 +105,6 @@ Test(signals, do_not_stop_a_waiter)
 
 Test(signals, that_were_ignored_stay_ignored)
 {
-	struct proc holder, p;
 	struct result r;
 
 	HOLD(&holder, "n", NULL);
@@ -146,7 +142,6 @@ static int stopped(pid_t pid)
 
 Test(signals, stop_and_continue_the_command_and_not_dlock)
 {
-	struct proc p;
 	int pid;
 
 	START(&p, "run", "n", "--", "/bin/sh", "-c",

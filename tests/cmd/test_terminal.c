@@ -12,13 +12,13 @@
 
 TestSuite(terminal, .init = world_begin, .fini = world_end, .timeout = 60);
 
+static struct screen s;
+static struct proc p, holder;
+
 #define RUN_SH "run", "n", "--", "/bin/sh", "-c"
 
 Test(terminal, belongs_to_the_command)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s,
 		    ARGS(NULL, RUN_SH, "echo ready; read x; echo got=$x"));
 	EVENTUALLY(shows(&s, "ready"));
@@ -29,9 +29,6 @@ Test(terminal, belongs_to_the_command)
 
 Test(terminal, interrupts_the_command)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s, ARGS(NULL, RUN_SH, "echo ready; exec sleep 1000"));
 	EVENTUALLY(shows(&s, "ready"));
 	type(&s, "\003");
@@ -41,9 +38,6 @@ Test(terminal, interrupts_the_command)
 /* The lock is free before the shell sees the end of dlock. */
 static void expect_ends_the_script(const char *shell)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s,
 		    ARGS(shell, "-c",
 			 "for i in 1 2 3; do \"$0\" run n -- /bin/sh -c "
@@ -66,9 +60,6 @@ Test(terminal, interrupts_the_script_around_it)
 /* A shell with job control leads a process group. */
 Test(terminal, interrupts_the_loop_that_was_typed)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
 	type(&s, "for i in 1 2 3; do $DLOCK_BIN run n -- /bin/sh -c "
 		 "'echo \"ready $0.\"; exec sleep 1000' $i; done\n");
@@ -84,9 +75,6 @@ Test(terminal, interrupts_the_loop_that_was_typed)
 /* An editor that catches Ctrl-C and exits with 0 ends no script. */
 Test(terminal, interrupts_no_script_whose_command_took_it)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s,
 		    ARGS("/bin/bash", "-c",
 			 "\"$0\" run n -- /bin/sh -c 'trap \"exit 0\" INT; "
@@ -99,9 +87,6 @@ Test(terminal, interrupts_no_script_whose_command_took_it)
 
 Test(terminal, interrupts_the_wait)
 {
-	struct proc p, holder;
-	struct screen s;
-
 	HOLD(&holder, "n", NULL);
 	start_there(&p, &s, ARGS(NULL, "run", "-v", "n", "/bin/true"));
 	EVENTUALLY(shows(&s, "waiting for"));
@@ -112,9 +97,6 @@ Test(terminal, interrupts_the_wait)
 
 Test(terminal, is_told_who_holds_the_lock)
 {
-	struct proc p, holder;
-	struct screen s;
-
 	HOLD(&holder, "n", "--label", "the holder");
 	start_there(&p, &s, ARGS(NULL, RUN_SH, "echo ready"));
 	EVENTUALLY(shows(&s, "waiting for \"n\", held by the holder for "));
@@ -125,9 +107,6 @@ Test(terminal, is_told_who_holds_the_lock)
 
 Test(terminal, stops_the_command_and_continues_it)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s,
 		    ARGS(NULL, RUN_SH, "echo ready; read x; echo got=$x"));
 	EVENTUALLY(shows(&s, "ready"));
@@ -143,8 +122,6 @@ Test(terminal, stops_the_command_and_continues_it)
 Test(terminal, is_lent_to_a_command_in_a_pipeline_that_asks)
 {
 	char script[4400];
-	struct screen s;
-	struct proc p;
 
 	/* The output is no terminal: dlock keeps the terminal until the command
 	 * needs the terminal. */
@@ -164,8 +141,6 @@ Test(terminal, is_lent_to_a_command_in_a_pipeline_that_asks)
 
 Test(terminal, is_asked_before_a_lock_is_broken)
 {
-	struct proc p, holder;
-	struct screen s;
 	pid_t child;
 
 	child = start_sigchild(&holder, file_path("holder"), "stay", "n", NULL);
@@ -187,7 +162,6 @@ Test(terminal, is_asked_before_a_lock_is_broken)
 Test(terminal, is_not_asked_for_one_holder_and_told_yes_for_another)
 {
 	struct proc p, holder, next;
-	struct screen s;
 	pid_t child;
 
 	HOLD(&holder, "n", NULL);
@@ -209,9 +183,6 @@ Test(terminal, is_not_asked_for_one_holder_and_told_yes_for_another)
 
 Test(terminal, is_what_a_hold_lasts_for)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s, ARGS(NULL, "hold", "n"));
 	/* After the token, dlock is no waiter, and Ctrl-Z stops dlock. */
 	EVENTUALLY(shows(&s, "\n"));
@@ -227,9 +198,6 @@ Test(terminal, is_what_a_hold_lasts_for)
 /* Input is for the shell, and does not end the hold. */
 Test(terminal, is_not_read_by_a_hold_in_the_background)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
 	type(&s, "$DLOCK_BIN hold n &\n");
 	EVENTUALLY(!is_free("n"));
@@ -248,9 +216,6 @@ Test(terminal, is_not_read_by_a_hold_in_the_background)
 /* The terminal may change hands between a look at it and the read. */
 Test(terminal, that_changes_hands_does_not_end_a_hold)
 {
-	struct screen s;
-	struct proc p;
-
 	write_file("more", "", 0600);
 	start_there(&p, &s,
 		    ARGS(helper("tossed"), "more", getenv("DLOCK_BIN"), "hold",
@@ -290,9 +255,6 @@ Test(terminal, is_not_taken_from_the_shell)
 /* As ssh and sudo ask for a password, whatever the descriptors are. */
 Test(terminal, is_lent_to_a_command_that_opens_it)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s,
 		    ARGS("/bin/sh", "-c",
 			 "exec \"$0\" run n -- /bin/sh -c 'read x </dev/tty; "
@@ -307,9 +269,6 @@ Test(terminal, is_lent_to_a_command_that_opens_it)
 /* The neighbour in the pipeline may have changed them, as a pager does. */
 Test(terminal, whose_modes_the_command_had_no_hand_in_keeps_them)
 {
-	struct screen s;
-	struct proc p;
-
 	start_there(&p, &s,
 		    ARGS("/bin/sh", "-c",
 			 "\"$0\" run n -- /bin/sh -c '>ready; until test -e "

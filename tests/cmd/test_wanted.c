@@ -11,6 +11,9 @@
 
 TestSuite(wanted, .init = world_begin, .fini = world_end, .timeout = 120);
 
+static struct proc p;
+static struct result r;
+
 static pid_t start_with(struct proc *p, const char *action)
 {
 	const char *const options[] = { "--on-wanted", action, NULL };
@@ -20,9 +23,6 @@ static pid_t start_with(struct proc *p, const char *action)
 
 Test(wanted, ends_the_command_by_a_revoke)
 {
-	struct proc p;
-	struct result r;
-
 	start_with(&p, "term");
 	r = DLOCK("revoke", "n");
 	expect_says(r, 0, "asked for: it is held by");
@@ -40,7 +40,6 @@ Test(wanted, ends_all_commands_with_a_permit_by_a_revoke)
 					NULL };
 	const char *const files[] = { "one", "two" };
 	struct proc p[2];
-	struct result r;
 	pid_t child[2];
 
 	for (int i = 0; i < 2; i++)
@@ -62,9 +61,6 @@ Test(wanted, ends_all_commands_with_a_permit_by_a_revoke)
 
 Test(wanted, ends_the_command_by_a_waiter)
 {
-	struct proc p;
-	struct result r;
-
 	start_with(&p, "term");
 	cr_expect_eq(DLOCK("run", "-w", "15", "n", "--", "true").code, 0);
 	r = finish(&p);
@@ -92,8 +88,6 @@ Test(wanted, ends_the_command_before_the_message)
 
 Test(wanted, is_ignored_by_default)
 {
-	struct proc p;
-	struct result r;
 	pid_t child = start_with(&p, "ignore");
 
 	cr_expect_eq(DLOCK("revoke", "n").code, 0);
