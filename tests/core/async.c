@@ -9,6 +9,8 @@
 
 TestSuite(async, .init = timed_fixture, .timeout = 60);
 
+static struct outcome o, first;
+
 static void given_loop(const char *uri)
 {
 	given_unbound(uri);
@@ -29,7 +31,6 @@ static void close_loop(int64_t most_ms)
 
 CASE(async, bad_arguments_are_refused)
 {
-	static struct outcome o;
 	dlock_client *none = NULL;
 	dlock_op op = 0;
 
@@ -137,8 +138,6 @@ CASE(async, of_a_cancelled_handle_end_soon_at_a_stuck_store)
 /* The waiter's next attempt is due while the store is stuck. */
 CASE(async, that_were_refused_say_so_at_a_stuck_store)
 {
-	static struct outcome first, o;
-
 	given_loop(STUCK);
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	ask_async(&o, lock, 300);
@@ -215,8 +214,6 @@ CASE(async, a_closing_client_ends_them_at_a_stuck_store)
 /* The hold is lost before the callback of the grant. */
 CASE(async, events_come_after_the_callback_of_the_grant)
 {
-	static struct outcome o;
-
 	events_follow(&o);
 	given_loop("fake:?ttl=60s");
 	ask_async(&o, lock, -1);
@@ -234,8 +231,6 @@ CASE(async, events_come_after_the_callback_of_the_grant)
 /* The release waits behind a call at the stuck store. */
 CASE(async, a_hold_that_is_being_released_gets_no_events)
 {
-	static struct outcome first, o;
-
 	events_follow(&o);
 	given_loop_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
 	stick(fake, client, &first, FAKE_REFUSE);
@@ -251,7 +246,6 @@ CASE(async, a_hold_that_is_being_released_gets_no_events)
 /* The thread with the hold does not re-enter meanwhile. */
 CASE(async, a_hold_that_is_being_released_is_not_taken_again)
 {
-	static struct outcome first, o;
 	dlock_hold *again;
 
 	given_loop_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");

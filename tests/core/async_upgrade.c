@@ -4,6 +4,9 @@
 
 TestSuite(async_upgrade, .init = timed_fixture, .timeout = 60);
 
+static struct outcome o;
+static struct outcome upgrade, reads;
+
 static dlock_lock *upg;
 static dlock_hold *theirs; /* of a plain reader */
 static dlock_op op;
@@ -40,8 +43,6 @@ static void read_side_is_whole(void)
 
 CASE(async_upgrade, waits_for_readers_and_keeps_the_read_side)
 {
-	static struct outcome o;
-
 	given_reader("fake:");
 	begin(&o, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
@@ -75,8 +76,6 @@ CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 
 CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 {
-	static struct outcome o;
-
 	given_reader("fake:");
 	begin(&o, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
@@ -91,8 +90,6 @@ CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 /* The gate is lost, of which the upgrade's claim does not know. */
 CASE(async_upgrade, is_refused_to_a_hold_that_lost_the_gate_meanwhile)
 {
-	static struct outcome o;
-
 	given_reader("fake:?ttl=5s");
 	begin(&o, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
@@ -107,7 +104,6 @@ CASE(async_upgrade, is_refused_to_a_hold_that_lost_the_gate_meanwhile)
 
 CASE(async_upgrade, of_a_lost_hold_is_over_in_time)
 {
-	static struct outcome o;
 	struct fake_call attempt;
 
 	given_reader("fake:?ttl=5s&ask=20s&close=90s");
@@ -235,8 +231,6 @@ static void hear(struct outcome *o, int code)
 
 CASE(async_upgrade, granted_and_cancelled_goes_with_the_read_side)
 {
-	static struct outcome upgrade;
-
 	granted_unheard(&upgrade);
 	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
 	OK(dlock_cancel_op(client, op));
@@ -249,8 +243,6 @@ CASE(async_upgrade, granted_and_cancelled_goes_with_the_read_side)
 
 CASE(async_upgrade, granted_and_cancelled_goes_with_a_started_release)
 {
-	static struct outcome upgrade, reads;
-
 	granted_unheard(&upgrade);
 	OK(dlock_cancel_op(client, op));
 	give_async(&reads, hold);
@@ -263,8 +255,6 @@ CASE(async_upgrade, granted_and_cancelled_goes_with_a_started_release)
 /* The answer to the attempt comes behind the cancel. */
 CASE(async_upgrade, granted_behind_the_cancel_goes_with_the_read_side)
 {
-	static struct outcome upgrade, reads;
-
 	given_reader("fake:");
 	OK(dlock_release(theirs));
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
@@ -281,8 +271,6 @@ CASE(async_upgrade, granted_behind_the_cancel_goes_with_the_read_side)
 /* From the callback on the write side is the program's. */
 CASE(async_upgrade, granted_and_cancelled_is_handed_out_before_the_release)
 {
-	static struct outcome upgrade;
-
 	granted_unheard(&upgrade);
 	OK(dlock_cancel_op(client, op));
 	outcomes_process(client);
@@ -297,8 +285,6 @@ CASE(async_upgrade, granted_and_cancelled_is_handed_out_before_the_release)
 
 CASE(async_upgrade, that_waits_ends_when_the_client_is_closed)
 {
-	static struct outcome o;
-
 	given_reader("fake:");
 	begin(&o, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
@@ -311,8 +297,6 @@ CASE(async_upgrade, that_waits_ends_when_the_client_is_closed)
 
 CASE(async_upgrade, bad_arguments_are_refused)
 {
-	static struct outcome o;
-
 	given_rwlock("fake:");
 	upg = upgradeable(lock);
 	hold = take(upg);

@@ -45,13 +45,13 @@ static void given_all(const char *params)
 
 TestSuite(multi_async, .init = timed_fixture, .timeout = 60);
 
+static struct outcome o, stuck;
+
 #define BRIEF "ttl=60s&ask=50ms&close=30s&connect=30s"
 #define LONG "ttl=60s&ask=30s&close=30s&connect=30s"
 
 CASE(multi_async, holds_nothing_while_it_waits)
 {
-	static struct outcome o;
-
 	given_all(BRIEF);
 	fake_occupy(two, DLK_LOCK, "y", 0);
 	ask_async(&o, all, -1);
@@ -76,7 +76,6 @@ CASE(multi_async, holds_nothing_while_it_waits)
  * call ends at once. */
 CASE(multi_async, takes_a_kept_claim_of_the_first_member)
 {
-	static struct outcome o;
 	dlock_client *c = looped("fakewant:?keep=1h");
 
 	x = unbound(c, "x");
@@ -88,7 +87,6 @@ CASE(multi_async, takes_a_kept_claim_of_the_first_member)
 
 CASE(multi_async, of_one_lock_by_two_spellings_is_refused)
 {
-	static struct outcome o;
 	dlock_client *c;
 
 	given_all("ttl=5s");
@@ -122,7 +120,6 @@ CASE(multi_async, tells_the_gravest_failure_of_its_release)
 CASE(multi_async, a_hold_of_another_thread_is_not_released)
 {
 	struct taker t = { .linger = 1 };
-	static struct outcome o;
 	dlock_lock *both;
 
 	given_all("ttl=60s");
@@ -162,7 +159,6 @@ CASE(multi_async, that_waits_for_a_stuck_store_ends_in_time)
 /* The call asks behind the stuck call, of a client that is not closed. */
 CASE(multi_async, ends_soon_at_a_stuck_store_when_a_client_is_closed)
 {
-	static struct outcome stuck, o;
 	dlock_lock *both;
 	dlk_time begun;
 
@@ -215,7 +211,6 @@ static dlock_lock *pause_at_a_stuck_store(struct outcome *o,
 
 CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
 {
-	static struct outcome o, stuck;
 	dlock_lock *both = pause_at_a_stuck_store(&o, &stuck);
 
 	dlock_cancel(both);
@@ -227,8 +222,6 @@ CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
 
 CASE(multi_async, that_pauses_at_a_stuck_store_keeps_no_other_client_open)
 {
-	static struct outcome o, stuck;
-
 	(void)pause_at_a_stuck_store(&o, &stuck);
 	outcomes_leave(b);
 	end_now(b);
@@ -242,7 +235,6 @@ CASE(multi_async, that_pauses_at_a_stuck_store_keeps_no_other_client_open)
  * time, and the request for z has time for the case. */
 CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 {
-	static struct outcome stuck, o;
 	dlk_time begun;
 
 	given_stores(LONG, BRIEF);
@@ -306,7 +298,6 @@ static dlk_time cancelling_clock(void)
 
 CASE(multi_async, hears_a_cancel_beside_the_begin_of_a_step)
 {
-	static struct outcome o, stuck;
 	dlock_lock *kept;
 
 	real_clock = dlki_clock;
@@ -334,8 +325,6 @@ CASE(multi_async, hears_a_cancel_beside_the_begin_of_a_step)
 /* Members of both clients are lost before the callback. */
 CASE(multi_async, events_come_after_the_callback_of_the_grant)
 {
-	static struct outcome o;
-
 	events_follow(&o);
 	given_all("ttl=60s");
 	ask_async(&o, all, -1);
@@ -359,8 +348,6 @@ static void gives(const struct dlock_result *r, void *arg)
 
 CASE(multi_async, a_callback_may_release_and_free_it)
 {
-	static struct outcome o;
-
 	events_follow(&o);
 	given_all("ttl=60s");
 	all = NULL;
