@@ -8,6 +8,10 @@
 #include "core/client.h"
 #include "support/outcome.h"
 
+static dlock_client *c;
+static pthread_t id, closer;
+static struct outcome o;
+
 static atomic_int is_inside, may_end;
 
 static void takes_long(const struct dlock_result *r, void *arg)
@@ -28,8 +32,6 @@ static void *processes(void *arg)
 
 CASE(async, a_wait_beside_a_long_callback_ends_in_time)
 {
-	pthread_t id;
-
 	given_unbound("fake:");
 	OK(dlock_acquire_start(lock, -1, takes_long, NULL, NULL));
 	cr_assert_eq(pthread_create(&id, NULL, processes, NULL), 0);
@@ -61,7 +63,6 @@ static void *waits_long(void *arg)
  * with the machine. */
 CASE(async, a_wait_ends_when_its_time_passes_while_the_machine_sleeps)
 {
-	pthread_t id;
 	int rc;
 
 	clock_leaps(0);
@@ -124,7 +125,6 @@ CASE(async, a_wait_ends_when_another_thread_closes_the_client)
 /* A single wait finishes the close. */
 CASE(async, a_started_close_ends_all_waits)
 {
-	static struct outcome o;
 	struct waiter w[3];
 
 	given_client("fake:");
@@ -155,9 +155,6 @@ static enum dlki_close_state close_of(dlock_client *c)
 /* The callback is under way when only the end of the close is left. */
 CASE(async, a_close_beside_a_callback_is_finished_once)
 {
-	dlock_client *c;
-	pthread_t id, closer;
-
 	given_unbound("fake:");
 	c = client;
 	OK(dlock_acquire_start(lock, 0, takes_long, NULL, NULL));
@@ -192,8 +189,6 @@ static uint64_t refs(dlock_client *c)
 /* Another thread has the end already. */
 CASE(async, a_close_beside_the_end_of_another_waits_for_that)
 {
-	dlock_client *c;
-	pthread_t closer;
 	struct waiter w;
 
 	given_client("fake:");
@@ -217,9 +212,6 @@ static void closes_itself(const struct dlock_result *r, void *o)
 /* However busy the program is with callbacks, dlock-close gets on. */
 CASE(async, a_close_begun_in_a_callback_begins_when_the_processing_ends)
 {
-	static struct outcome o;
-	dlock_client *c;
-
 	given_unbound("fake:");
 	c = client;
 	OK(dlock_acquire_start(lock, 0, closes_itself, &o, NULL));
@@ -246,8 +238,6 @@ static void tells_late(const struct dlock_log_line *line, void *arg)
 /* Otherwise the descriptor would tell a later wait nothing. */
 CASE(async, the_end_of_a_close_is_one_threads)
 {
-	dlock_client *c;
-	pthread_t closer;
 	struct waiter w;
 
 	options = (dlock_options)DLOCK_OPTIONS_INIT;
@@ -292,9 +282,7 @@ static void closes(dlock_client *c)
 
 CASE(async, a_store_that_does_not_open_says_why)
 {
-	static struct outcome o;
 	dlock_lock *none = NULL;
-	dlock_client *c;
 
 	FAKE_SCRIPT(fake, FAKE_OPEN, .delay_ms = 50, .fault = FAKE_CODE,
 		    .code = DLOCK_EDENIED);
@@ -309,9 +297,7 @@ CASE(async, a_store_that_does_not_open_says_why)
 /* An open at a refusing server goes on for a minute. */
 CASE(async, opening_ends_when_the_client_closes)
 {
-	static struct outcome o;
 	dlk_time begun = dlk_now();
-	dlock_client *c;
 
 	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 1000);
 	c = opens(&o, "fake:?connect=10m&retry_min=10m&retry_max=20m");

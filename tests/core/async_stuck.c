@@ -5,6 +5,8 @@
 
 TestSuite(async_stuck, .init = timed_fixture, .timeout = 60);
 
+static struct outcome asks, o;
+
 static void given_stuck_call(struct outcome *stuck)
 {
 	given_unbound("fake:?ask=50ms&close=30s&connect=30s");
@@ -67,7 +69,6 @@ static void given_question(struct outcome *asks)
 /* The renewer releases the lock. */
 CASE(async_stuck, a_release_does_not_wait_for_a_long_question)
 {
-	static struct outcome asks, o;
 	dlk_time begun;
 
 	given_question(&asks);
@@ -83,8 +84,6 @@ CASE(async_stuck, a_release_does_not_wait_for_a_long_question)
 
 CASE(async_stuck, a_release_of_a_lost_hold_says_so)
 {
-	static struct outcome asks, o;
-
 	given_question(&asks);
 	lose_last();
 	EVENTUALLY(stats(client).lost == 1);
@@ -97,8 +96,6 @@ CASE(async_stuck, a_release_of_a_lost_hold_says_so)
 
 CASE(async_stuck, a_release_of_a_multi_lock_does_not_wait_for_a_long_question)
 {
-	static struct outcome asks, o;
-
 	given_question(&asks);
 	OK(dlock_release(hold));
 	hold = take(multi((dlock_lock *[]){ lock, unbound(client, "c") }, 2));

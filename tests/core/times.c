@@ -6,6 +6,8 @@
 
 TestSuite(times, .init = fixture, .timeout = 60);
 
+static struct dlock_stats seen;
+
 /* Checks that the single duration is in the bucket for the length. */
 static uint64_t only_one(const struct dlock_times *t)
 {
@@ -52,7 +54,6 @@ CASE(times, are_sorted_by_length)
 CASE(times, of_a_wait_and_of_a_hold)
 {
 	struct taker t = { .keep = 1 };
-	struct dlock_stats seen;
 	int64_t began;
 
 	given_busy_mutex("fake:");
@@ -74,8 +75,6 @@ CASE(times, of_a_wait_and_of_a_hold)
 
 CASE(times, of_a_hold_end_with_its_last_release)
 {
-	struct dlock_stats seen;
-
 	given_hold("fake:?ttl=30s");
 	OK(dlock_acquire(lock, 0, &hold));
 	nap_ms(20);
@@ -90,8 +89,6 @@ CASE(times, of_a_hold_end_with_its_last_release)
 
 CASE(times, of_renewals_are_their_lag)
 {
-	struct dlock_stats seen;
-
 	given_hold("fake:?ttl=300ms");
 	EVENTUALLY(stats(client).renewed >= 1);
 	seen = stats(client);

@@ -4,6 +4,8 @@
 
 TestSuite(upgrade, .init = timed_fixture, .timeout = 60);
 
+static dlock_hold *none;
+
 /* The attempts for the first hold, in order. */
 enum { GATE, READ };
 
@@ -98,7 +100,6 @@ CASE(upgrade, has_the_options_of_the_read_side)
 CASE(upgrade, is_of_the_thread_that_reads)
 {
 	struct taker t = { .keep = 1 };
-	dlock_hold *none = NULL;
 
 	given_rwlock("fake:");
 	upg = upgradeable(lock);
@@ -115,8 +116,6 @@ CASE(upgrade, is_of_the_thread_that_reads)
 /* The store has granted the upgrade, and the client does not know. */
 CASE(upgrade, whose_answer_never_came_is_cleaned_up)
 {
-	dlock_hold *none = NULL;
-
 	given_upgradeable("fake:?ttl=5s");
 	fake_always(fake, FAKE_ATTEMPT, FAKE_CUT);
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
@@ -166,8 +165,6 @@ CASE(upgrade, ends_with_a_read_side_that_is_lost_while_it_asks)
 
 CASE(upgrade, is_refused_to_one_that_lost_the_gate)
 {
-	dlock_hold *none = NULL;
-
 	given_upgradeable("fake:?ttl=5s");
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, GATE).id);
 	cr_assert_eq(dlock_check(dlock_member(hold, 1)), DLOCK_ELOST);
@@ -257,8 +254,6 @@ CASE(upgrade, names_a_holder_that_is_not_itself)
 
 CASE(upgrade, side_waits_for_the_release_of_a_lost_hold)
 {
-	dlock_hold *none = NULL;
-
 	given_rwlock("fake:?ttl=5s");
 	hold = take_shared(lock, 0);
 	lose_last();

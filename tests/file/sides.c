@@ -18,6 +18,8 @@ struct two {
 	dlock_lock *mutex_a, *rw_a, *mutex_b, *rw_b;
 };
 
+static struct two t;
+
 static void two(struct two *t)
 {
 	t->dir = store_dir();
@@ -128,7 +130,6 @@ static void reader_rises(dlock_lock *l, uint64_t *last)
 CASE(file_sides, tokens_rise_when_a_reader_comes_into_a_batch)
 {
 	uint64_t last = 0;
-	struct two t;
 	dlock_lock *reader[2];
 	int i;
 
@@ -154,7 +155,6 @@ CASE(file_sides, tokens_rise_beside_a_writer_turned_reader)
 {
 	uint64_t last = 0;
 	dlock_hold *w, *r;
-	struct two t;
 	int i;
 
 	two(&t);
@@ -203,8 +203,6 @@ static int64_t waits_for_the_last(struct two *t, dlock_lock *first,
 /* A reader in the waiter's client may not be the only reader. */
 CASE(file_sides, a_mutex_waits_for_readers_of_all_clients)
 {
-	struct two t;
-
 	two(&t);
 	CHECK_WITHIN(waits_for_the_last(&t, t.rw_b, t.rw_a), NOTIFIED_MS);
 	CHECK_WITHIN(waits_for_the_last(&t, t.rw_a, t.rw_b), NOTIFIED_MS);
@@ -233,8 +231,6 @@ static int64_t waits_for_the_gate(struct two *t)
 
 CASE(file_sides, a_reader_waits_for_the_gate_beside_one_of_its_client)
 {
-	struct two t;
-
 	two(&t);
 	CHECK_WITHIN(waits_for_the_gate(&t), NOTIFIED_MS / 2);
 }

@@ -11,6 +11,10 @@
 
 TestSuite(redis_acl, .timeout = 120);
 
+static dlock_client *c;
+static dlock_lock *l;
+static dlock_hold *h;
+
 static struct lab_server *server;
 static struct diary diary = DIARY_INIT;
 
@@ -32,7 +36,6 @@ static dlock_client *open_as(const char *user, const char *query)
 
 CASE(redis_acl, least_rule_is_not_more_than_it_must_be)
 {
-	dlock_client *c;
 	char rule[1024];
 
 	set_up();
@@ -52,8 +55,6 @@ CASE(redis_acl, least_rule_is_not_more_than_it_must_be)
 CASE(redis_acl, one_right_less_is_an_error_that_says_so)
 {
 	static const char *const rights[] = { "evalsha", "set", "get", "time" };
-	dlock_client *c;
-	dlock_lock *l;
 	dlock_hold *none = NULL;
 
 	set_up();
@@ -79,9 +80,6 @@ CASE(redis_acl, one_right_less_is_an_error_that_says_so)
 
 CASE(redis_acl, without_the_channel_waiters_poll)
 {
-	dlock_client *c;
-	dlock_lock *l;
-	dlock_hold *h;
 	struct taker t = { .linger = 1 };
 
 	set_up();
@@ -101,7 +99,6 @@ CASE(redis_acl, without_the_channel_waiters_poll)
 /* No call waits for a channel that the server refuses. */
 CASE(redis_acl, without_the_channel_no_hold_is_revocable)
 {
-	dlock_client *c;
 	dlock_hold *h[2];
 	int64_t begun;
 
@@ -124,10 +121,6 @@ CASE(redis_acl, without_the_channel_no_hold_is_revocable)
  * lost. */
 CASE(redis_acl, taken_away_while_held)
 {
-	dlock_client *c;
-	dlock_lock *l;
-	dlock_hold *h;
-
 	set_up();
 	c = open_as("app", "&ttl=1500ms");
 	l = mutex(c, "x");

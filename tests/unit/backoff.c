@@ -4,12 +4,13 @@
 
 #include <criterion/criterion.h>
 
+static struct dlki_backoff b;
+
 #define ROUNDS 20000
 
 Test(backoff, each_pause_lies_between_the_least_and_three_times_the_last)
 {
 	for (uint64_t seed = 0; seed < 50; seed++) {
-		struct dlki_backoff b;
 		int64_t last = 10 * DLK_MS;
 
 		dlki_backoff_init(&b, 10, 500, seed);
@@ -27,7 +28,6 @@ Test(backoff, each_pause_lies_between_the_least_and_three_times_the_last)
 /* The pauses reach a tenth of the range at either end. */
 Test(backoff, pauses_spread_over_the_range)
 {
-	struct dlki_backoff b;
 	int64_t least = INT64_MAX, most = 0, sum = 0;
 
 	dlki_backoff_init(&b, 10, 500, 0);
@@ -58,8 +58,6 @@ Test(backoff, different_seeds_do_not_keep_step)
 
 Test(backoff, a_range_of_one_value_is_that_value)
 {
-	struct dlki_backoff b;
-
 	dlki_backoff_init(&b, 20, 20, 3);
 	for (int i = 0; i < 10; i++)
 		cr_expect_eq(dlki_backoff_next(&b), 20 * DLK_MS);
@@ -67,8 +65,6 @@ Test(backoff, a_range_of_one_value_is_that_value)
 
 Test(backoff, enormous_ranges_do_not_overflow)
 {
-	struct dlki_backoff b;
-
 	dlki_backoff_init(&b, 1, INT64_MAX, 9);
 	for (int i = 0; i < 1000; i++)
 		cr_assert_geq(dlki_backoff_next(&b), DLK_MS);

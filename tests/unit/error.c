@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct dlk_error e;
+
 Test(error, every_code_has_its_number_name_and_text)
 {
 	int expected = -1;
@@ -58,8 +60,6 @@ Test(error, the_version_is_that_of_the_header)
 
 Test(error, fail_fills_in_and_keeps_errno)
 {
-	struct dlk_error e;
-
 	errno = EXDEV;
 	cr_expect_eq(dlk_fail(&e, DLOCK_EPROTO, "got '%s', %d", "x", 3),
 		     DLOCK_EPROTO);
@@ -76,8 +76,6 @@ Test(error, fail_fills_in_and_keeps_errno)
 
 Test(error, fail_may_quote_the_text_it_replaces)
 {
-	struct dlk_error e;
-
 	(void)dlk_fail(&e, DLOCK_EINVAL, "the end");
 	(void)dlk_fail(&e, e.code, "before %s", e.text);
 	cr_expect_str_eq(e.text, "before the end");
@@ -85,8 +83,6 @@ Test(error, fail_may_quote_the_text_it_replaces)
 
 Test(error, control_characters_and_broken_bytes_become_question_marks)
 {
-	struct dlk_error e;
-
 	(void)dlk_fail(&e, DLOCK_EINVAL, "%s",
 		       "a\x1b[31m\n\x7f|\xc2\x9b|\xff|\xe2\x82|\xc3\xa4");
 	cr_expect_str_eq(e.text, "a?[31m??|?|?|??|\xc3\xa4");
@@ -119,7 +115,6 @@ Test(error, a_long_text_is_cut_between_two_characters)
 Test(error, broken_bytes_in_a_text_that_was_cut_are_replaced)
 {
 	char text[512];
-	struct dlk_error e;
 
 	memset(text, 0xff, sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
@@ -132,7 +127,6 @@ Test(error, broken_bytes_in_a_text_that_was_cut_are_replaced)
 Test(error, fail_does_not_fail)
 {
 	static const wchar_t odd[] = { 0x20ac, 0 };
-	struct dlk_error e;
 
 	setlocale(LC_ALL, "C");
 	cr_expect_eq(dlk_fail(&e, DLOCK_EPROTO, "%ls", odd), DLOCK_EPROTO);
@@ -142,8 +136,6 @@ Test(error, fail_does_not_fail)
 
 Test(error, the_threads_message_is_its_own)
 {
-	struct dlk_error e;
-
 	cr_expect_str_eq(dlock_errmsg(), "");
 	(void)dlk_fail(&e, DLOCK_EDENIED, "no entry");
 	cr_expect_str_eq(dlock_errmsg(), "");

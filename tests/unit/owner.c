@@ -53,10 +53,10 @@ static void end(void)
 
 TestSuite(owner, .init = begin, .fini = end);
 
+static char id[DLKI_OWNER_SIZE];
+
 Test(owner, is_thirty_two_hex_digits)
 {
-	char id[DLKI_OWNER_SIZE];
-
 	for (int i = 0; i < 1000; i++) {
 		memset(id, 'x', sizeof(id));
 		dlki_owner_new(&pool, id);
@@ -87,7 +87,6 @@ Test(owner, no_two_are_the_same)
 /* Each bit of 20,000 ids is set about half of the time, within 12 sigma. */
 Test(owner, every_bit_is_used)
 {
-	char id[DLKI_OWNER_SIZE];
 	int set[128] = { 0 };
 
 	for (int i = 0; i < MANY; i++) {
@@ -109,7 +108,6 @@ Test(owner, every_bit_is_used)
 Test(owner, what_was_given_is_forgotten)
 {
 	unsigned char key[sizeof(pool.key)];
-	char id[DLKI_OWNER_SIZE];
 	size_t used;
 
 	memcpy(key, pool.key, sizeof(key));
@@ -159,7 +157,6 @@ Test(owner, without_randomness_there_are_none)
 Test(owner, the_kernel_is_asked_once)
 {
 	unsigned int before = calls;
-	char id[DLKI_OWNER_SIZE];
 
 	mode = FAILS;
 	for (int i = 0; i < 1000; i++)

@@ -12,6 +12,10 @@
 #include "support/wait.h"
 #include "unit/names.h"
 
+static struct dlki_found found;
+static struct dlk_error err;
+static struct census before;
+
 static int resolve(struct dlki_found *out, const char *host, int64_t ms,
 		   struct dlk_error *err)
 {
@@ -22,9 +26,6 @@ static int resolve(struct dlki_found *out, const char *host, int64_t ms,
 /* Nor any time. */
 Test(resolve, an_address_needs_no_resolver)
 {
-	struct dlki_found found;
-	struct dlk_error err;
-
 	CHECK_INT(resolve(&found, "fe80::1%lo", -1, &err), ==, 0);
 	CHECK_INT(found.n, ==, 1);
 	CHECK_INT(ntohs(found.v[0].to.in6.sin6_port), ==, 6379);
@@ -34,10 +35,6 @@ Test(resolve, an_address_needs_no_resolver)
 
 Test(resolve, localhost)
 {
-	struct dlk_error err;
-	struct dlki_found found;
-	struct census before;
-
 	census_take(&before);
 	if (resolve(&found, "localhost", patience_ms(), &err) != 0)
 		FAIL("%s", err.text);
@@ -89,8 +86,6 @@ static int64_t late(void)
 /* The thread frees the rest, or the leak checker fails the case. */
 Test(resolve, a_slow_resolver_is_left_behind)
 {
-	struct census before;
-
 	census_take(&before);
 	CHECK_WITHIN(late(), 50 + slack_ms());
 	CHECK(census_grown(&before));
@@ -113,7 +108,6 @@ static void *ask_in_vain(void *arg)
 Test(resolve, a_single_look_up_is_under_way_for_all_calls)
 {
 	pthread_t thread[ASKERS];
-	struct census before;
 
 	census_take(&before);
 	for (int i = 0; i < ASKERS; i++)
@@ -151,7 +145,6 @@ static int64_t known_address(void)
 
 Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
 {
-	struct census before;
 	int64_t ms;
 
 	census_take(&before);
@@ -169,8 +162,6 @@ Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
 
 Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 {
-	struct dlk_error err;
-	struct dlki_found found;
 	int64_t ms;
 
 	dlki_names_begin();
@@ -186,8 +177,6 @@ Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 /* The child has neither the parent's look-up nor the parent's locks. */
 Test(resolve, a_forked_child_asks_by_itself)
 {
-	struct dlk_error err;
-	struct dlki_found found;
 	int status;
 	pid_t pid;
 

@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+static struct dlki_roundtrip r;
+
 static double wait_ms(const struct dlki_roundtrip *r)
 {
 	return (double)dlki_roundtrip_wait_ns(r) / DLK_MS;
@@ -16,15 +18,11 @@ static void hear(struct dlki_roundtrip *r, int64_t ms, int times)
 
 Test(roundtrip, of_which_nothing_is_known_is_the_least)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	cr_expect_float_eq(wait_ms(&r), 40, 0.001);
 }
 
 Test(roundtrip, that_is_short_is_never_less_than_the_least)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	hear(&r, 0, 100);
 	cr_expect_float_eq(wait_ms(&r), 40, 0.001);
 	hear(&r, 5, 100);
@@ -35,8 +33,6 @@ Test(roundtrip, that_is_short_is_never_less_than_the_least)
  * request. */
 Test(roundtrip, that_is_steady_is_waited_for_five_times)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	for (int i = 0; i < 100; i++) {
 		hear(&r, 60, 1);
 		cr_expect_geq(wait_ms(&r), 299.9);
@@ -49,8 +45,6 @@ Test(roundtrip, that_is_steady_is_waited_for_five_times)
  * 25 + (50 - 25)/4. The wait has four variations. */
 Test(roundtrip, that_varies_is_waited_for_as_rfc_6298_says)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	hear(&r, 50, 1);
 	hear(&r, 100, 1);
 	cr_expect_float_eq((double)r.smoothed_ns / DLK_MS, 56.25, 0.01);
@@ -66,8 +60,6 @@ Test(roundtrip, that_varies_is_waited_for_as_rfc_6298_says)
 
 Test(roundtrip, that_changes_is_followed_both_ways)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	hear(&r, 5, 20);
 	hear(&r, 100, 3);
 	cr_expect_gt(wait_ms(&r), 200);
@@ -78,8 +70,6 @@ Test(roundtrip, that_changes_is_followed_both_ways)
 /* A server stopped for a minute is not as far away. */
 Test(roundtrip, is_never_waited_for_beyond_a_second)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	hear(&r, 60000, 3);
 	cr_expect_float_eq(wait_ms(&r), 1000, 0.001);
 	hear(&r, INT64_MAX / DLK_MS, 3);
@@ -91,8 +81,6 @@ Test(roundtrip, is_never_waited_for_beyond_a_second)
 /* A clock could go back. */
 Test(roundtrip, that_ends_before_it_begins_is_short)
 {
-	struct dlki_roundtrip r = { 0 };
-
 	hear(&r, -1000, 3);
 	cr_expect_float_eq(wait_ms(&r), 40, 0.001);
 	cr_expect_gt(r.smoothed_ns, 0);
