@@ -13,6 +13,18 @@
 #include "core/client.h"
 #include "ticket.h"
 
+static const char *dir;
+static dlock_client *c, *d;
+static struct file_ticket t;
+
+static void begin(void)
+{
+	case_begin();
+	dir = store_dir();
+	c = store_open(dir, NULL);
+	d = store_open(dir, NULL);
+}
+
 static uint64_t token_of_next(dlock_client *c)
 {
 	dlock_lock *l = mutex(c, "x");
@@ -31,12 +43,9 @@ static uint64_t take_range(struct file_ticket *t, dlock_client *c)
 	return t->base.token_last;
 }
 
-CASE(file_range, is_stored_and_ends_near_the_clock)
+CASE(file_range, is_stored_and_ends_near_the_clock, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
 	uint64_t begun = dlki_file_time();
-	struct file_ticket t;
 	uint64_t last = take_range(&t, c);
 
 	CHECK(last >= begun + DLK_TOKENS_AHEAD);
@@ -45,11 +54,8 @@ CASE(file_range, is_stored_and_ends_near_the_clock)
 	ticket_give(&t);
 }
 
-CASE(file_range, is_longer_after_a_second_call)
+CASE(file_range, is_longer_after_a_second_call, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
-	struct file_ticket t;
 	uint64_t last = take_range(&t, c);
 
 	EVENTUALLY(ticket_watch(&t) == 0 && t.base.token_last > last);
@@ -57,11 +63,8 @@ CASE(file_range, is_longer_after_a_second_call)
 	ticket_give(&t);
 }
 
-CASE(file_range, never_ends_earlier)
+CASE(file_range, never_ends_earlier, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
-	struct file_ticket t;
 	uint64_t last = take_range(&t, c);
 
 	clock_back_s = 3600;
@@ -77,10 +80,8 @@ CASE(file_range, never_ends_earlier)
 }
 
 /* The rest of a batch in memory is part of the range. */
-CASE(file_range, follows_a_tight_loop)
+CASE(file_range, follows_a_tight_loop, .init = begin)
 {
-	dlock_client *c = store_open(store_dir(), NULL);
-	struct file_ticket t;
 	uint64_t used = 0;
 
 	for (int i = 0; i < 2000; i++) {
@@ -98,12 +99,8 @@ CASE(file_range, follows_a_tight_loop)
 
 /* The rest of a batch is a range even if no write is needed, and none
  * succeeds. */
-CASE(file_range, may_be_the_rest_of_a_batch)
+CASE(file_range, may_be_the_rest_of_a_batch, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
-	struct file_ticket t;
-
 	for (int i = 0; i < 20000; i++) {
 		ticket_take(&t, c);
 		if (i >= 1000 && stored_token(dir) > t.base.token)
@@ -120,11 +117,8 @@ CASE(file_range, may_be_the_rest_of_a_batch)
 	CHECK(token_of_next(c) > t.base.token_used);
 }
 
-CASE(file_range, what_was_not_used_is_given_back)
+CASE(file_range, what_was_not_used_is_given_back, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
-	struct file_ticket t;
 	uint64_t last = take_range(&t, c), first = t.base.token, token;
 
 	ticket_give(&t);
@@ -143,12 +137,9 @@ CASE(file_range, what_was_not_used_is_given_back)
 	CHECK(token_of_next(c) == last + 1);
 }
 
-CASE(file_range, stands_when_the_hold_is_checked)
+CASE(file_range, stands_when_the_hold_is_checked, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
 	struct dlk_ticket *renewed;
-	struct file_ticket t;
 	uint64_t last = take_range(&t, c);
 	enum dlk_renewal verdict = DLK_UNKNOWN;
 
@@ -175,11 +166,8 @@ static void downgraded_beside(dlock_client *c, dlock_client *d)
 	CHECK(token_of_next(c) > reader.base.token);
 }
 
-CASE(file_range, stands_after_a_downgrade)
+CASE(file_range, stands_after_a_downgrade, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
-
 	downgraded_beside(c, c);
 	downgraded_beside(c, d);
 }
@@ -222,12 +210,9 @@ CASE(file_range, of_a_killed_watcher_is_left_out)
 	CHECK(token_of_next(c) > m->last);
 }
 
-CASE(file_range, of_a_broken_lock_is_left_out)
+CASE(file_range, of_a_broken_lock_is_left_out, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l = mutex(d, "x");
-	struct file_ticket t;
 	uint64_t last = take_range(&t, c);
 
 	CHECK_OK(dlock_break(l, FOREVER));
@@ -264,11 +249,8 @@ CASE(file_range, ends_with_the_directory)
 }
 
 /* Without a range, the claim is not passed on. */
-CASE(file_range, is_empty_if_it_cannot_be_stored)
+CASE(file_range, is_empty_if_it_cannot_be_stored, .init = begin)
 {
-	dlock_client *c = store_open(store_dir(), NULL);
-	struct file_ticket t;
-
 	ticket_take(&t, c);
 	fail_pwrite = EIO;
 	CHECK_INT(ticket_watch(&t), ==, 0);
@@ -284,12 +266,9 @@ static void remember(const struct dlock_participant *p, void *arg)
 }
 
 /* Only the client knows which token of the range is in use. */
-CASE(file_range, hides_the_token_in_use)
+CASE(file_range, hides_the_token_in_use, .init = begin)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l[2] = { mutex(c, "x"), mutex(d, "x") };
-	struct file_ticket t;
 	uint64_t token;
 
 	ticket_take(&t, c);
