@@ -27,6 +27,9 @@ static void make_room(void)
 
 TestSuite(command, .init = make_room, .timeout = 120);
 
+static char out[8192];
+static char path[512];
+
 /* Run the command with a shell's arguments, standard error included. */
 static int run(const char *args, char *out, size_t size)
 {
@@ -113,7 +116,6 @@ Test(command, writes_json)
 
 Test(command, writes_reports)
 {
-	char out[8192];
 	char line[256];
 	FILE *page;
 
@@ -144,8 +146,6 @@ Test(command, names_the_mistake)
 
 Test(command, takes_options_behind_stores)
 {
-	char out[8192];
-
 	cr_assert_eq(run("mem: --quick --only try", out, sizeof(out)), 0, "%s",
 		     out);
 	cr_assert_null(strstr(out, "NOT TRIED"), "%s", out);
@@ -153,8 +153,6 @@ Test(command, takes_options_behind_stores)
 
 Test(command, says_by_its_code_that_a_store_was_not_there)
 {
-	char out[8192];
-
 	cr_assert_eq(run("--quick --only try mem: nosuch:", out, sizeof(out)),
 		     69, "%s", out);
 	cr_assert(strstr(out, "NOT TRIED"), "%s", out);
@@ -162,15 +160,12 @@ Test(command, says_by_its_code_that_a_store_was_not_there)
 
 Test(command, shows_no_password)
 {
-	char out[8192];
-
 	run("--only try nosuch://user:geheim@h:1", out, sizeof(out));
 	cr_assert_null(strstr(out, "geheim"), "%s", out);
 }
 
 Test(command, keeps_logs)
 {
-	char out[8192];
 	int files = 0;
 	DIR *d;
 
@@ -232,7 +227,6 @@ static pid_t begin(const char *args, char *path, size_t size)
 
 Test(command, ends_when_it_is_told_to)
 {
-	char path[512];
 	pid_t pid = begin("mem: file:", path, sizeof(path));
 	int64_t begun = lab_now();
 	int status;
@@ -258,8 +252,6 @@ static int there(void *file)
 /* Only the supervisor can clean up, and runs before the directory is made. */
 Test(command, leaves_no_files_when_killed)
 {
-	char path[512];
-
 	for (int round = 0; round < 8; round++) {
 		pid_t pid = begin("--only exclusion file:", path, sizeof(path));
 
@@ -287,7 +279,6 @@ static void litter(const char *dir)
 
 Test(command, leaves_no_files_though_a_worker_writes)
 {
-	char path[512];
 	pid_t pid;
 
 	snprintf(path, sizeof(path), "%.400s/dlock-compare-XXXXXX",

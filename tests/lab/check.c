@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct lab_verdict v;
+static struct story s;
+
 static struct story made_of(const struct history *h)
 {
 	struct story s = { 0 };
@@ -120,8 +123,6 @@ Test(check, the_order_of_operations_in_the_file_does_not_matter)
 Test(check, a_record_twice_is_noticed)
 {
 	static const struct made m = { HELD(1, 2, 10, 11, 5) };
-	struct lab_verdict v;
-	struct story s = { 0 };
 
 	tell_made(&s, &m, 1);
 	for (size_t i = 0; i < 4; i++) {
@@ -144,8 +145,6 @@ Test(check, counts_what_happened)
 		{ HELD(1, 60, 70, 71, 7), .until = 55 },
 		{ .name = "b", HELD(1, 2, 10, 11, 5) },
 	};
-	struct lab_verdict v;
-	struct story s = { 0 };
 	char text[8192];
 
 	for (unsigned i = 0; i < sizeof(m) / sizeof(m[0]); i++)
@@ -208,8 +207,6 @@ Test(check, a_wipe_is_found_when_the_holder_is_told)
 Test(check, keeps_hundreds_of_locks_apart)
 {
 	struct made m = { HELD(1, 2, 10, 11, 5) };
-	struct lab_verdict v;
-	struct story s = { 0 };
 	char name[16];
 
 	m.name = name;
@@ -226,8 +223,6 @@ Test(check, keeps_hundreds_of_locks_apart)
 Test(check, keeps_the_first_words_and_counts_on)
 {
 	struct made m = { HELD(1, 2, 10, 11, 0) };
-	struct lab_verdict v;
-	struct story s = { 0 };
 	char text[16384];
 
 	for (unsigned i = 1; i <= 100; i++)

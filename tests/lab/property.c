@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct lab_verdict v;
+static struct story s;
+
 #define LOCKS 8
 #define PERMITS 5
 
@@ -142,9 +145,6 @@ static void good_history(struct story *s, size_t holds)
 
 Test(property, good_histories_are_good)
 {
-	struct lab_verdict v;
-	struct story s = { 0 };
-
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		random_state = seed;
 		good_history(&s, (size_t)between(1, 400));
@@ -159,9 +159,6 @@ Test(property, good_histories_are_good)
 /* Copy a random exclusive hold, and let the copy begin in the middle. */
 Test(property, one_intruder_in_a_good_history_is_found)
 {
-	struct lab_verdict v;
-	struct story s = { 0 };
-
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct lab_record r;
 		size_t at;
@@ -329,8 +326,6 @@ Test(property, agrees_with_simple_checkers_where_some_are_readers)
 
 Test(property, a_million_operations, .timeout = 600)
 {
-	struct lab_verdict v;
-	struct story s = { 0 };
 	int64_t begin;
 	int64_t took;
 

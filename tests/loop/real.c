@@ -36,6 +36,11 @@ static void teardown(void)
 
 TestSuite(real, .init = setup, .fini = teardown);
 
+static int peer, sock;
+static struct dlki_event e[4];
+static char bytes[16];
+static struct dlki_address to;
+
 /* Wait for the next event. */
 static unsigned int one_event(unsigned int sets)
 {
@@ -89,9 +94,6 @@ static int connected(enum dlki_set set, int *peer)
 
 Test(real, an_edge_is_told_once)
 {
-	char bytes[16];
-	int peer, sock;
-
 	sock = connected(DLKI_NEWS, &peer);
 	cr_assert_eq(write(peer, "abc", 3), 3);
 	cr_assert_eq(one_event(DLKI_BIT(DLKI_NEWS)), DLKI_READABLE);
@@ -108,9 +110,6 @@ Test(real, an_edge_is_told_once)
 
 Test(real, data_and_the_end_are_one_event)
 {
-	char bytes[16];
-	int peer, sock;
-
 	sock = connected(DLKI_ANSWERS, &peer);
 	cr_assert_eq(write(peer, "abc", 3), 3);
 	close(peer);
@@ -125,9 +124,6 @@ Test(real, data_and_the_end_are_one_event)
 
 Test(real, await_ends_with_bytes_or_the_end_or_in_vain)
 {
-	char bytes[16];
-	int peer, sock;
-
 	sock = connected(DLKI_ANSWERS, &peer);
 	cr_assert_eq(w->type->await(w, sock, bytes, 16), -EAGAIN);
 	cr_assert_eq(w->type->read(w, sock, bytes, 16), -EAGAIN);
@@ -145,7 +141,6 @@ Test(real, await_ends_with_bytes_or_the_end_or_in_vain)
 Test(real, room_is_told_only_when_it_is_wanted)
 {
 	static char bytes[1 << 16];
-	int peer, sock;
 	ssize_t n;
 
 	sock = connected(DLKI_ANSWERS, &peer);
@@ -169,9 +164,7 @@ Test(real, room_is_told_only_when_it_is_wanted)
 
 Test(real, a_connection_that_is_refused_says_why)
 {
-	struct dlki_address to;
 	int listener = listen_tcp(&to);
-	int sock;
 
 	close(listener);
 	sock = w->type->connect(w, &to, DLKI_ANSWERS, tag);
@@ -186,10 +179,8 @@ Test(real, a_connection_that_is_refused_says_why)
 
 Test(real, a_unix_socket_is_told_as_connected)
 {
-	struct dlki_address to;
 	char path[100];
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	int sock;
 
 	snprintf(path, sizeof(path), "/tmp/dlock-real.%d", (int)getpid());
 	cr_assert_eq(dlki_address_unix(&to, path, NULL), 0);
@@ -225,7 +216,6 @@ Test(real, a_socket_that_met_itself_is_not_connected)
 Test(real, without_descriptors_there_is_no_world)
 {
 	struct rlimit old, low;
-	struct dlki_address to;
 	struct dlk_error err;
 	rlim_t first;
 	int failed = 0;
@@ -252,7 +242,6 @@ Test(real, without_descriptors_there_is_no_world)
 
 Test(real, events_without_room_come_with_the_next_wait)
 {
-	struct dlki_event e[4];
 	int sock[3], peer[3];
 
 	for (int i = 0; i < 3; i++)
@@ -274,7 +263,6 @@ Test(real, a_kick_is_kept_for_the_next_wait)
 {
 	dlk_time begun = w->type->now(w);
 	dlk_time until = begun + patience_ms() * DLK_MS;
-	struct dlki_event e[4];
 
 	w->type->kick(w, DLKI_NEWS);
 	w->type->kick(w, DLKI_NEWS);
@@ -295,9 +283,6 @@ static int set_is_readable(enum dlki_set set)
 
 Test(real, a_set_can_be_polled)
 {
-	struct dlki_event e[4];
-	int peer, sock;
-
 	sock = connected(DLKI_NEWS, &peer);
 	cr_assert(!set_is_readable(DLKI_NEWS));
 	cr_assert_eq(write(peer, "abc", 3), 3);
@@ -356,7 +341,6 @@ Test(real, waits_where_epoll_pwait2_is_not_permitted)
 Test(real, a_wait_ends_at_its_time_and_not_much_before)
 {
 	dlk_time until = w->type->now(w) + 20 * DLK_MS;
-	struct dlki_event e[4];
 
 	while (w->type->now(w) < until)
 		cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 4, until), 0);

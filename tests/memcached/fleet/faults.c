@@ -8,6 +8,8 @@
 
 TestSuite(memcached_fleet, .timeout = 240);
 
+static struct fleet f;
+
 enum { RELEASES = 20 };
 
 /* A hold of a name on each server. */
@@ -46,7 +48,6 @@ CASE(memcached_fleet, one_killed_and_restarted)
 {
 	dlock_client *c, *other;
 	dlock_lock *l;
-	struct fleet f;
 	struct held h;
 	uint64_t token;
 
@@ -82,7 +83,6 @@ CASE(memcached_fleet, releases_while_one_is_stopped)
 {
 	dlock_hold *first, *holds[RELEASES];
 	dlock_client *c;
-	struct fleet f;
 
 	fleet_begin(&f);
 	snprintf(strchr(f.uri, '?'), sizeof("?ask=3s"), "?ask=3s");
@@ -104,7 +104,6 @@ CASE(memcached_fleet, releases_while_one_is_stopped)
 CASE(memcached_fleet, closing_while_one_is_stopped)
 {
 	dlock_client *c, *other;
-	struct fleet f;
 	struct held h;
 
 	fleet_begin(&f);
@@ -146,7 +145,6 @@ CASE(memcached_fleet, opens_while_one_answers)
 	dlock_client *c;
 	dlock_lock *l;
 	dlock_hold *h;
-	struct fleet f;
 
 	fleet_begin(&f);
 	CHECK_INT(lab_server_kill(f.servers[0]), ==, 0);
@@ -163,8 +161,6 @@ CASE(memcached_fleet, opens_while_one_answers)
 
 CASE(memcached_fleet, opens_while_one_is_silent)
 {
-	struct fleet f;
-
 	fleet_begin(&f);
 	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
 	give(take(mutex(client(&f, "connect=2s"), name_on(&f, 2, 0))));
@@ -174,7 +170,6 @@ CASE(memcached_fleet, opens_while_one_is_silent)
 CASE(memcached_fleet, does_not_open_while_none_answers)
 {
 	dlock_client *c;
-	struct fleet f;
 	char uri[300];
 
 	fleet_begin(&f);

@@ -9,6 +9,8 @@
 
 TestSuite(memcached_known, .timeout = 240);
 
+static struct fleet f;
+
 static void cannot_open_as(const char *prefix, const char *uri, const char *why)
 {
 	dlock_client *c;
@@ -73,7 +75,6 @@ CASE(memcached_known, a_server_without_memory_for_the_digest)
 						    .no_evict = true };
 	char reply[400];
 	dlock_lock *l;
-	struct fleet f;
 	int size;
 
 	fleet_begin_as(&f, &full);
@@ -93,7 +94,6 @@ CASE(memcached_known, a_server_without_memory_for_the_digest)
 CASE(memcached_known, another_pool_does_not_open)
 {
 	dlock_client *c;
-	struct fleet f;
 
 	fleet_begin(&f);
 	give(take(mutex(client(&f, ""), "x")));
@@ -113,7 +113,6 @@ CASE(memcached_known, another_pool_does_not_open)
 CASE(memcached_known, a_single_server_is_another_pool)
 {
 	dlock_client *c;
-	struct fleet f;
 
 	fleet_begin(&f);
 	give(take(mutex(client(&f, ""), "x")));
@@ -127,7 +126,6 @@ CASE(memcached_known, a_single_server_is_another_pool)
 /* A server under two names. */
 CASE(memcached_known, one_server_twice)
 {
-	struct fleet f;
 	char uri[200];
 
 	fleet_begin(&f);
@@ -150,7 +148,6 @@ CASE(memcached_known, each_grant_is_checked)
 	dlock_client *c, *later;
 	dlock_lock *l;
 	dlock_hold *h;
-	struct fleet f;
 
 	fleet_begin(&f);
 	c = client(&f, "");
@@ -174,7 +171,6 @@ CASE(memcached_known, the_digest_is_written_again)
 {
 	dlock_client *c;
 	dlock_lock *l;
-	struct fleet f;
 
 	fleet_begin(&f);
 	c = client(&f, "");
@@ -195,7 +191,6 @@ CASE(memcached_known, a_member_that_is_redis)
 {
 	struct lab_server *redis = lab_redis_start(NULL);
 	dlock_client *c;
-	struct fleet f;
 	char uri[200];
 
 	fleet_begin(&f);

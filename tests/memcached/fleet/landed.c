@@ -12,6 +12,8 @@
 
 TestSuite(memcached_landed, .timeout = 240);
 
+static struct fleet f;
+
 /* Each name is a key on a single server: the lock of the name must be there,
  * and on no other server. */
 static void expect_beside(const struct fleet *f, const char *query)
@@ -64,8 +66,6 @@ static memcached_st *application(const struct fleet *f)
 
 CASE(memcached_landed, of_libmemcached_by_modula)
 {
-	struct fleet f;
-
 	fleet_begin(&f);
 	store_all(application(&f));
 	expect_beside(&f, "");
@@ -101,8 +101,6 @@ static void run(const struct fleet *f, const char *program)
 
 CASE(memcached_languages, of_php)
 {
-	struct fleet f;
-
 	fleet_begin(&f);
 	run(&f, PHP_STORE(""));
 	expect_beside(&f, "");
@@ -110,8 +108,6 @@ CASE(memcached_languages, of_php)
 
 CASE(memcached_languages, of_php_that_is_compatible_with_libketama)
 {
-	struct fleet f;
-
 	fleet_begin(&f);
 	run(&f, PHP_STORE("$m->setOption(Memcached::OPT_LIBKETAMA_COMPATIBLE,"
 			  " true);"));
@@ -128,8 +124,6 @@ CASE(memcached_languages, of_php_that_is_compatible_with_libketama)
 
 CASE(memcached_languages, of_pylibmc)
 {
-	struct fleet f;
-
 	fleet_begin(&f);
 	run(&f, PYTHON_STORE(""));
 	expect_beside(&f, "");
@@ -137,8 +131,6 @@ CASE(memcached_languages, of_pylibmc)
 
 CASE(memcached_languages, of_pylibmc_by_ketama)
 {
-	struct fleet f;
-
 	fleet_begin(&f);
 	run(&f, PYTHON_STORE("\"hash\": \"md5\", \"ketama\": True"));
 	expect_beside(&f, "distribution=ketama&hash=md5");
