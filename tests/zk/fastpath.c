@@ -42,28 +42,6 @@ OWN(zk_fastpath, it_is_two_requests)
 	}
 }
 
-/* In a directory that was made again the numbers start again: our next number
- * may follow our last although others were there. */
-SHARED(zk_fastpath, a_number_from_another_directory_does_not_count)
-{
-	dlock_lock *ours = mutex(client(s->port, QUERY), "lock");
-	dlock_lock *theirs = mutex(client(s->port, QUERY), "lock");
-
-	for (int n = 3; n < 8; n++) {
-		dlock_hold *h;
-
-		pairs(ours, 3);
-		drop("/dlock", "lnlock");
-		pairs(ours, n);
-		drop("/dlock", "lnlock");
-		/* Our last number was n - 1, and so is theirs. */
-		pairs(theirs, n - 1);
-		h = take(theirs, PATIENCE);
-		is_busy(ours);
-		CHECK_OK(dlock_release(h));
-	}
-}
-
 /* The server behind a new connection may have lost the nodes seen before. */
 OWN(zk_fastpath, what_was_seen_does_not_outlive_the_connection)
 {

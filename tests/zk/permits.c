@@ -8,6 +8,8 @@
 
 TestSuite(zk_permits, .timeout = 120);
 
+static dlock_hold *a, *b;
+
 #define DIR "/dlock/sns"
 #define STRANGER DIR "/0123456789abcdef0123456789abcdef-s5-"
 
@@ -59,8 +61,6 @@ static void busy(void)
 /* There is always a holder, though no holder stays. */
 CASE(zk_permits, set_are_carried_on)
 {
-	dlock_hold *a, *b;
-
 	set_up(3, 5);
 	a = take(mine);
 	set_limit(2);
@@ -89,8 +89,6 @@ static void join_and_die(void)
 
 CASE(zk_permits, set_are_not_carried_by_everybody)
 {
-	dlock_hold *a, *b;
-
 	set_up(5, 5);
 	a = take(mine);
 	set_limit(1);
@@ -108,8 +106,6 @@ CASE(zk_permits, set_are_not_carried_by_everybody)
 /* ... but the number counts if a carrier stands behind such nodes. */
 CASE(zk_permits, set_are_found_behind_those_that_join)
 {
-	dlock_hold *a, *b;
-
 	set_up(5, 5);
 	a = take(mine);
 	set_limit(4);
@@ -153,8 +149,6 @@ CASE(zk_permits, shrunk_are_shown_and_broken)
 /* A request that will be refused, for another number, is no holder. */
 CASE(zk_permits, shrunk_are_not_had_by_the_refused)
 {
-	dlock_hold *a;
-
 	set_up(1, 1);
 	a = take(mine);
 	join_and_die();
@@ -206,7 +200,6 @@ CASE(zk_permits, set_wake_each_waiter_once)
 	enum { WAITERS = 6 };
 	struct taker t[WAITERS] = { 0 };
 	uint64_t before;
-	dlock_hold *a;
 
 	set_up(1, 1);
 	a = take(mine);
