@@ -16,16 +16,6 @@ CASE(rehearsal, of_one_request_that_fails)
 	OK(dlock_release(take(lock)));
 }
 
-CASE(rehearsal, of_a_release_that_fails)
-{
-	dlock_client *other;
-
-	given_hold("mem:?fail=2");
-	other = closed_at_end(open_store("mem:", NULL));
-	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "request 2");
-	OK(dlock_release(take_within(mutex(other, "a"), 10000)));
-}
-
 CASE(rehearsal, of_some_requests_that_fail)
 {
 	given_mutex("mem:?fail=2-4");
