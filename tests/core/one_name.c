@@ -6,7 +6,7 @@ TestSuite(one_name, .init = timed_fixture, .timeout = 60);
 
 CASE(one_name, is_one_lock_of_a_thread)
 {
-	dlock_lock *both[2], *out = NULL, *book;
+	dlock_lock *book;
 	dlock_hold *again, *read, *none = NULL;
 
 	given_mutex("fake:");
@@ -22,8 +22,4 @@ CASE(one_name, is_one_lock_of_a_thread)
 	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EDEADLK,
 		"lock 'a': this thread holds the read side");
 	OK(dlock_release(read));
-	both[0] = lock;
-	both[1] = book;
-	REFUSED(dlock_multi_new(&out, both, 2), DLOCK_EINVAL,
-		"lock 'a' is a member twice");
 }

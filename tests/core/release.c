@@ -206,40 +206,38 @@ CASE(release, of_the_write_side_where_the_store_has_no_downgrade)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-struct writer {
-	dlock_hold *read;
-	atomic_int held, go;
-	int rc, then;
-};
+static struct {
+	pthread_t thread;
+	atomic_int go;
+	int rc, then; /* of the write side, and of the read side */
+} w;
 
 static void *writer_main(void *arg)
 {
-	struct writer *w = arg;
-	dlock_hold *h = NULL;
+	dlock_hold *r = NULL, *h = write_and_read(lock, &r);
 
-	if (dlock_acquire(lock, 5000, &h) != DLOCK_OK ||
-	    dlock_acquire_shared(lock, 0, &w->read) != DLOCK_OK)
-		return NULL;
-	atomic_store(&w->held, 1);
-	while (!atomic_load(&w->go))
+	while (!atomic_load(&w.go))
 		nap_ms(1);
-	w->rc = dlock_release(h);
-	w->then = dlock_release(w->read);
-	return NULL;
+	w.rc = dlock_release(h);
+	w.then = dlock_release(r);
+	return arg;
+}
+
+static void writer_starts(int go)
+{
+	w.go = go;
+	cr_assert_eq(pthread_create(&w.thread, NULL, writer_main, NULL), 0);
 }
 
 /* The store keeps the write side, and the reader goes on. */
 CASE(release, of_the_write_side_does_not_wait_longer_than_the_close_time)
 {
-	struct writer w = { 0 };
-	pthread_t thread;
-
 	given_rwlock("fake:?ttl=1500ms&close=100ms&connect=1s");
 	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 500, .overrun = 1);
-	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
+	writer_starts(0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&w.go, 1);
-	pthread_join(thread, NULL);
+	pthread_join(w.thread, NULL);
 	OK(w.rc);
 	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 0);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
@@ -250,14 +248,12 @@ CASE(release, of_the_write_side_does_not_wait_longer_than_the_close_time)
 CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
 {
 	enum { CHECK_MS = 20 };
-	struct writer w = { 0 };
-	pthread_t thread;
 	size_t n;
 
 	given_rwlock("fake:?ttl=5s&check=20ms");
 	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
-	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
+	writer_starts(0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 1);
 	atomic_store(&w.go, 1);
 	EVENTUALLY(fake_count(fake, FAKE_DOWNGRADE) == 1);
@@ -267,7 +263,7 @@ CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
 	fake_open_gate(fake);
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
 	fake_open_gate(fake);
-	pthread_join(thread, NULL);
+	pthread_join(w.thread, NULL);
 	OK(w.rc);
 	OK(w.then);
 }
@@ -276,17 +272,14 @@ CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
  * waits. */
 CASE(release, of_what_is_lost_meanwhile_is_cleaned_up_later)
 {
-	struct writer w = { .go = 1 };
-	pthread_t thread;
-
 	given_rwlock("fake:?ttl=5s");
 	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
-	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
+	writer_starts(1);
 	EVENTUALLY(fake_count(fake, FAKE_DOWNGRADE) == 1);
 	fake_lose(fake, fake_last(fake, FAKE_DOWNGRADE).id);
 	ALL_ALONG(50, fake_count(fake, FAKE_RELEASE) == 0);
 	fake_open_gate(fake);
-	pthread_join(thread, NULL);
+	pthread_join(w.thread, NULL);
 	cr_assert_eq(w.then, DLOCK_ELOST);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
@@ -297,18 +290,15 @@ CASE(release, of_what_is_lost_meanwhile_is_cleaned_up_later)
  * the store must see no downgrade. */
 CASE(release, of_the_write_side_of_what_is_lost_meanwhile_asks_for_nothing)
 {
-	struct writer w = { 0 };
-	pthread_t thread;
-
 	given_rwlock("fake:?ttl=900ms");
 	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1);
-	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
+	writer_starts(0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&w.go, 1);
 	EVENTUALLY(calls_under_way(client) == 1);
 	fake_lose(fake, fake_last(fake, FAKE_RENEW).id);
 	fake_open_gate(fake);
-	pthread_join(thread, NULL);
+	pthread_join(w.thread, NULL);
 	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 0);
 	cr_assert_eq(w.then, DLOCK_ELOST);
 }
