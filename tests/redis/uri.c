@@ -2,15 +2,12 @@
 /* URIs: servers, users, databases.  No message holds a password. */
 #include "support.h"
 
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "dlock_config.h"
+#include "support/address.h"
 
 TestSuite(redis_uri, .timeout = 120);
 
@@ -33,24 +30,13 @@ CASE(redis_uri, valkey_is_another_name)
 	opening_works(uri, NULL);
 }
 
-static int ipv6_works(void)
-{
-	struct sockaddr_in6 a = { .sin6_family = AF_INET6,
-				  .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	int fd = socket(AF_INET6, SOCK_STREAM, 0);
-	int ok = fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0;
-
-	close(fd);
-	return ok;
-}
-
 CASE(redis_uri, of_an_ipv6_address)
 {
 	struct lab_redis_options o = { .config = "bind 127.0.0.1 ::1\n" };
 	struct lab_server *server;
 	char uri[128];
 
-	if (!ipv6_works())
+	if (!address_six_is_there())
 		cr_skip_test("no IPv6 here");
 	server = server_start(&o);
 	snprintf(uri, sizeof(uri), "redis://[::1]:%d/?ask=2s", server->port);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <string.h>
+#include <unistd.h>
 
 int address_tcp(struct dlki_address *out, const char *host, uint16_t port)
 {
@@ -20,4 +21,17 @@ int address_tcp(struct dlki_address *out, const char *host, uint16_t port)
 		return 0;
 	}
 	return DLOCK_EINVAL;
+}
+
+int address_six_is_there(void)
+{
+	struct sockaddr_in6 addr = { .sin6_family = AF_INET6,
+				     .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+	int there = fd >= 0 &&
+		    bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return there;
 }

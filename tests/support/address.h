@@ -8,4 +8,7 @@
  * address. */
 int address_tcp(struct dlki_address *out, const char *host, uint16_t port);
 
+/* Has this machine a ::1? */
+int address_six_is_there(void);
+
 #endif

@@ -4,12 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
+
+#include "support/address.h"
 
 TestSuite(zk_session, .timeout = 120);
 
@@ -219,19 +219,6 @@ CASE(zk_session, a_renewal_without_memory_pauses)
 	CHECK_OK(dlock_release(h));
 }
 
-static int six_is_there(void)
-{
-	struct sockaddr_in6 addr = { .sin6_family = AF_INET6,
-				     .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	int fd = socket(AF_INET6, SOCK_STREAM, 0);
-	int there = fd >= 0 &&
-		    bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return there;
-}
-
 CASE(zk_session, an_address_may_be_of_version_six)
 {
 	static const char *const forms[] = { "zk://[::1]:%d/",
@@ -239,7 +226,7 @@ CASE(zk_session, an_address_may_be_of_version_six)
 	struct lab_zk_options o = { .config = "clientPortAddress=::\n" };
 	struct lab_server *s;
 
-	if (!six_is_there())
+	if (!address_six_is_there())
 		cr_skip_test("this machine has no ::1");
 	s = server(&o);
 	for (int i = 0; i < 2; i++) {
