@@ -10,18 +10,6 @@
 
 TestSuite(refusals, .init = fixture, .timeout = 60);
 
-static void participant(const struct dlock_participant *p, void *arg)
-{
-	(void)p;
-	(void)arg;
-}
-
-static void entry(const struct dlock_lock_info *e, void *arg)
-{
-	(void)e;
-	(void)arg;
-}
-
 /* ---- A client that closes ------------------------------------------------ */
 
 static dlock_client *closing, *other;
@@ -75,10 +63,10 @@ CASE(refusals, of_a_client_that_closes_come_at_once)
 					    NULL),
 			dlock_revoke(m, -1),
 			dlock_break(m, -1),
-			dlock_inspect(m, participant, NULL, -1),
-			dlock_inspect_start(m, participant, -1, outcome_note,
-					    &never),
-			dlock_list(closing, entry, NULL, -1),
+			dlock_inspect(m, count_participant, NULL, -1),
+			dlock_inspect_start(m, count_participant, -1,
+					    outcome_note, &never),
+			dlock_list(closing, count_entry, NULL, -1),
 			dlock_semaphore_permits(s, &permits, -1),
 			dlock_semaphore_resize(s, 3, -1),
 			dlock_close_start(closing, outcome_note, &never),

@@ -28,12 +28,6 @@ static void refused(const char *dir, int code, const char *part)
 	dlock_close(c);
 }
 
-static void count(const struct dlock_participant *p, void *arg)
-{
-	(void)p;
-	*(int *)arg += 1;
-}
-
 /* An inspection must refuse the file, and not take the lock for a free lock. */
 static void not_shown(const char *dir, const char *part)
 {
@@ -41,7 +35,8 @@ static void not_shown(const char *dir, const char *part)
 	dlock_lock *l = mutex(c, "x");
 	int n = 0;
 
-	CHECK_RC(dlock_inspect(l, count, &n, patience_ms()), DLOCK_EDENIED);
+	CHECK_RC(dlock_inspect(l, count_participant, &n, patience_ms()),
+		 DLOCK_EDENIED);
 	CHECK_TEXT(dlock_errmsg(), part);
 	CHECK_TEXT(dlock_errmsg(), "remove it");
 	dlock_lock_free(l);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fake.h"
-#include "support/wait.h"
+#include "support/hold.h"
 
 static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
 		 void *arg)
@@ -206,28 +206,15 @@ static void play_multi(struct play *p)
 	dlock_close(c);
 }
 
-static void see_participant(const struct dlock_participant *participant,
-			    void *arg)
-{
-	(void)participant;
-	++*(int *)arg;
-}
-
-static void see_entry(const struct dlock_lock_info *entry, void *arg)
-{
-	(void)entry;
-	++*(int *)arg;
-}
-
 /* The background releases the residue of an unanswered acquire. */
-static void see_participants(struct play *p, dlock_lock *l, int held)
+static void count_participants(struct play *p, dlock_lock *l, int held)
 {
 	const int64_t give_up = now_ms() + 20000;
 	int n = 0, told;
 
 	do {
 		n = 0;
-		told = MAY(p, dlock_inspect(l, see_participant, &n, 1000),
+		told = MAY(p, dlock_inspect(l, count_participant, &n, 1000),
 			   DLOCK_OK);
 		if (told && n != held)
 			nap_ms(1);
@@ -245,11 +232,11 @@ static void play_questions(struct play *p)
 	if (c && MAY(p, dlock_semaphore_new(&l, c, "s", 3), DLOCK_OK)) {
 		for (int i = 0; i < 3; i++)
 			held += MAY(p, dlock_acquire(l, 2000, &h[i]), DLOCK_OK);
-		see_participants(p, l, held);
+		count_participants(p, l, held);
 		if (!(dlock_caps(c) & DLOCK_CAP_LIST))
-			MAY(p, dlock_list(c, see_entry, &locks, 1000),
+			MAY(p, dlock_list(c, count_entry, &locks, 1000),
 			    DLOCK_ENOTSUP);
-		else if (MAY(p, dlock_list(c, see_entry, &locks, 1000),
+		else if (MAY(p, dlock_list(c, count_entry, &locks, 1000),
 			     DLOCK_OK))
 			MUST(p, held == 0 || locks > 0);
 		else
