@@ -6,8 +6,6 @@
 
 TestSuite(acquire, .init = timed_fixture, .timeout = 60);
 
-static struct taker t;
-
 /* Checks that an acquire returns `code` between least_ms and most_ms from now.
  *  */
 static void answers(dlock_lock *l, int64_t timeout_ms, int code,
@@ -128,6 +126,8 @@ CASE(acquire, ends_at_once_with_what_cannot_be_helped)
 
 CASE(acquire, hears_a_wake_that_comes_while_it_asks)
 {
+	struct taker t = { 0 };
+
 	given_busy_mutex("fake:");
 	/* The answer BUSY is from before the wake, and arrives 200 ms later. */
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_BUSY, .delay_ms = 200);
@@ -144,6 +144,8 @@ CASE(acquire, hears_a_wake_that_comes_while_it_asks)
 
 CASE(acquire, looks_again_when_a_wake_is_lost)
 {
+	struct taker t = { 0 };
+
 	given_busy_mutex("fake:");
 	fake_set_wakes(fake, FAKE_WAKE_NOT);
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 100, .times = FAKE_ALWAYS);
@@ -167,6 +169,7 @@ CASE(acquire, does_not_spin_on_a_time_that_has_passed)
 
 CASE(acquire, bears_wakes_that_are_doubled_spurious_and_for_the_dead)
 {
+	struct taker t = { 0 };
 	uint64_t dead, waiting;
 
 	given_hold("fake:");
@@ -220,6 +223,8 @@ CASE(acquire, does_not_ask_more_often_than_the_backoff_lets_it)
 /* A time from the store goes before the range of the backoff. */
 CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 {
+	struct taker t = { 0 };
+
 	given_busy_mutex("fake:?wake=off&retry_min=60s&retry_max=60s");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 1, .times = 5);
 	taker_start(&t, lock, -1);
@@ -245,6 +250,8 @@ static void cancel_soon(struct taker *t)
 
 CASE(acquire, that_is_cancelled_while_the_store_is_silent_ends_soon)
 {
+	struct taker t = { 0 };
+
 	given_mutex("fake:?connect=5s&close=5s");
 	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
@@ -255,6 +262,8 @@ CASE(acquire, that_is_cancelled_while_the_store_is_silent_ends_soon)
 
 CASE(acquire, that_is_cancelled_does_not_wait_for_its_release)
 {
+	struct taker t = { 0 };
+
 	given_busy_mutex("fake:?connect=5s&close=5s");
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT);
 	taker_waits(&t, -1);
@@ -264,6 +273,8 @@ CASE(acquire, that_is_cancelled_does_not_wait_for_its_release)
 /* A try waits for the answer alone. */
 CASE(acquire, that_is_cancelled_at_its_last_request_says_so)
 {
+	struct taker t = { 0 };
+
 	given_mutex("fake:?ask=300ms&connect=5s&close=5s");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_SILENT);
 	taker_start(&t, lock, 0);
@@ -287,6 +298,8 @@ CASE(acquire, does_not_spin_where_no_lease_is_worth_having)
 /* An attempt at the deadline or after a cancel is no poll. */
 CASE(acquire, that_is_over_is_no_poll)
 {
+	struct taker t = { 0 };
+
 	given_busy_mutex("fake:");
 	cr_assert_eq(dlock_acquire(lock, 20, &hold), DLOCK_EBUSY);
 	cr_assert_eq(stats(client).attempts, 2);

@@ -8,7 +8,6 @@
 #include "core/client.h"
 #include "support/outcome.h"
 
-static dlock_client *c;
 static pthread_t id, closer;
 static struct outcome o;
 
@@ -155,6 +154,8 @@ static enum dlki_close_state close_of(dlock_client *c)
 /* The callback is under way when only the end of the close is left. */
 CASE(async, a_close_beside_a_callback_is_finished_once)
 {
+	dlock_client *c;
+
 	given_unbound("fake:");
 	c = client;
 	OK(dlock_acquire_start(lock, 0, takes_long, NULL, NULL));
@@ -189,6 +190,7 @@ static uint64_t refs(dlock_client *c)
 /* Another thread has the end already. */
 CASE(async, a_close_beside_the_end_of_another_waits_for_that)
 {
+	dlock_client *c;
 	struct waiter w;
 
 	given_client("fake:");
@@ -212,6 +214,8 @@ static void closes_itself(const struct dlock_result *r, void *o)
 /* However busy the program is with callbacks, dlock-close gets on. */
 CASE(async, a_close_begun_in_a_callback_begins_when_the_processing_ends)
 {
+	dlock_client *c;
+
 	given_unbound("fake:");
 	c = client;
 	OK(dlock_acquire_start(lock, 0, closes_itself, &o, NULL));
@@ -238,6 +242,7 @@ static void tells_late(const struct dlock_log_line *line, void *arg)
 /* Otherwise the descriptor would tell a later wait nothing. */
 CASE(async, the_end_of_a_close_is_one_threads)
 {
+	dlock_client *c;
 	struct waiter w;
 
 	options = (dlock_options)DLOCK_OPTIONS_INIT;
@@ -283,6 +288,7 @@ static void closes(dlock_client *c)
 CASE(async, a_store_that_does_not_open_says_why)
 {
 	dlock_lock *none = NULL;
+	dlock_client *c;
 
 	FAKE_SCRIPT(fake, FAKE_OPEN, .delay_ms = 50, .fault = FAKE_CODE,
 		    .code = DLOCK_EDENIED);
@@ -298,6 +304,7 @@ CASE(async, a_store_that_does_not_open_says_why)
 CASE(async, opening_ends_when_the_client_closes)
 {
 	dlk_time begun = dlk_now();
+	dlock_client *c;
 
 	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 1000);
 	c = opens(&o, "fake:?connect=10m&retry_min=10m&retry_max=20m");

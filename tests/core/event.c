@@ -4,8 +4,6 @@
 
 TestSuite(event, .init = fixture, .timeout = 120);
 
-static dlock_hold *b; /* of another lock */
-
 /* The results of the calls in call_all(). */
 static struct {
 	atomic_int calls;
@@ -113,6 +111,8 @@ CASE(event, that_lasts_long_does_not_keep_the_store_from_being_told)
 /* The hold is at risk, and safe again, while a callback runs. */
 CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
 {
+	dlock_hold *b;
+
 	given_lost_mutex("fake:?ttl=5s&check=30ms");
 	fake_once(fake, FAKE_RENEW, FAKE_REFUSE);
 	b = take(mutex(client, "b"));
@@ -130,6 +130,8 @@ CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
  * runs. */
 CASE(event, of_a_wish_takes_back_no_trouble)
 {
+	dlock_hold *b;
+
 	given_lost_mutex("fakewant:?ttl=60s&check=30ms");
 	b = take(mutex(client, "b"));
 	OK(dlock_revocable(b));
@@ -186,6 +188,8 @@ CASE(event, is_told_of_both_sides_of_a_writer)
 
 CASE(event, is_not_told_of_a_hold_that_was_released)
 {
+	dlock_hold *b;
+
 	given_lost_mutex("fake:");
 	b = take(mutex(client, "b"));
 	lose_last();
@@ -301,6 +305,8 @@ CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 
 CASE(event, that_a_loss_has_overtaken_is_not_told)
 {
+	dlock_hold *b;
+
 	given_lost_mutex("fake:?ttl=5s&check=30ms");
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	b = take(mutex(client, "b"));

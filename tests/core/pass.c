@@ -4,8 +4,6 @@
 
 TestSuite(pass, .init = timed_fixture, .timeout = 60);
 
-static struct taker t;
-
 CASE(pass, asks_the_store_for_nothing_and_keeps_the_order)
 {
 	enum { N = 5 };
@@ -200,6 +198,7 @@ CASE(pass, is_not_for_what_became_a_read_side)
 /* The claim is a writer's until the read side ends. */
 CASE(pass, comes_after_the_read_side_that_was_kept)
 {
+	struct taker t = { 0 };
 	dlock_hold *r = NULL;
 
 	given_rwlock("fakewant:");
@@ -218,6 +217,7 @@ CASE(pass, comes_after_the_read_side_that_was_kept)
 /* The hold is re-entered. */
 CASE(pass, comes_with_the_last_release)
 {
+	struct taker t = { 0 };
 	dlock_hold *again = NULL;
 
 	given_hold("fakewant:");
@@ -255,6 +255,7 @@ CASE(pass, reaches_unbound_handles)
 
 CASE(pass, reaches_members_of_a_multi_lock)
 {
+	struct taker t = { 0 };
 	dlock_lock *both, *b;
 	dlock_hold *h;
 
@@ -274,6 +275,8 @@ CASE(pass, reaches_members_of_a_multi_lock)
 
 CASE(pass, is_not_for_a_try)
 {
+	struct taker t = { 0 };
+
 	given_hold("fakewant:");
 	taker_start(&t, lock, 0);
 	cr_assert_eq(taker_join(&t), DLOCK_EBUSY);

@@ -9,8 +9,6 @@
 
 TestSuite(pass_end, .init = timed_fixture, .timeout = 120);
 
-static struct taker t;
-
 CASE(pass_end, of_a_waiter_by_a_cancel_asks_nobody)
 {
 	struct taker t[2] = { { 0 } };
@@ -53,6 +51,8 @@ CASE(pass_end, of_the_waiter_that_asks_for_the_watch_ends_that)
  * at the pass. */
 CASE(pass_end, of_a_waiter_in_the_store_s_line_leaves_that)
 {
+	struct taker t = { 0 };
+
 	given_hold("fakewant:");
 	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
 	wait_here(&t, FOREVER);
@@ -73,6 +73,8 @@ CASE(pass_end, of_a_waiter_in_the_store_s_line_leaves_that)
  * all the same, until the release. */
 CASE(pass_end, of_a_waiter_that_the_store_refused_releases_the_ticket)
 {
+	struct taker t = { 0 };
+
 	given_hold("fakewant:");
 	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_REFUSE, .unsent = 1,
@@ -138,6 +140,7 @@ CASE(pass_end, of_a_cancelled_wait_awaits_no_renewal)
 {
 	struct pollfd due = { .events = POLLIN };
 	static struct outcome o;
+	struct taker t = { 0 };
 	dlock_op op;
 
 	given_hold("fakewant:?ttl=3600s&ask=50ms&connect=600s&close=600s");

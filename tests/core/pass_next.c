@@ -7,8 +7,6 @@
 
 TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
 
-static struct taker t;
-
 /* ---- Losses -------------------------------------------------------------- */
 
 /* The waiters ask the store, and only the holder hears of the loss. */
@@ -39,6 +37,8 @@ CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
 
 CASE(pass_next, of_what_is_at_risk_is_the_store_s)
 {
+	struct taker t = { 0 };
+
 	keep_diary();
 	given_mutex("fakewant:?ttl=3s");
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
@@ -56,6 +56,8 @@ CASE(pass_next, of_what_is_at_risk_is_the_store_s)
 
 CASE(pass_next, begins_the_next_max_hold)
 {
+	struct taker t = { 0 };
+
 	keep_diary();
 	given_hold("fakewant:?max_hold=900ms");
 	wait_here(&t, FOREVER);
@@ -74,6 +76,7 @@ CASE(pass_next, begins_the_next_max_hold)
 
 CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
 {
+	struct taker t = { 0 };
 	int fd;
 
 	keep_diary();

@@ -6,8 +6,6 @@
 
 TestSuite(renewer, .init = timed_fixture, .timeout = 180);
 
-static dlock_hold *b; /* of another lock */
-
 /* Checks that each renewal began at a third of the lease, unless the machine
  * stalled until half of the lease. */
 static void none_late(dlock_client *c, int64_t ttl_ms)
@@ -126,6 +124,7 @@ CASE(renewer, of_one_client_is_not_delayed_by_the_dead_store_of_another)
 /* A clean-up that hangs must not cost a new hold the lease. */
 CASE(renewer, renews_in_time_while_a_cleanup_hangs)
 {
+	dlock_hold *b;
 	size_t tries;
 
 	given_mutex("fake:?ttl=1200ms&close=2s");
@@ -148,6 +147,7 @@ CASE(renewer, renews_in_time_while_a_cleanup_hangs)
 CASE(renewer, gives_each_batch_its_time)
 {
 	enum { CHECK_MS = 200 };
+	dlock_hold *b;
 	size_t n;
 
 	given_hold("fake:?ttl=30s&check=200ms&max_hold=1050ms");
@@ -171,6 +171,8 @@ CASE(renewer, gives_each_batch_its_time)
 /* A server fails, and another is silent. */
 CASE(renewer, tells_a_claim_no_reason_of_another_server)
 {
+	dlock_hold *b;
+
 	keep_diary();
 	given_mutex("fake:?ttl=6s");
 	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_CODE, .code = DLOCK_EPROTO,
@@ -224,6 +226,7 @@ CASE(renewer, plans_nothing_for_a_hold_that_is_over_but_not_lost_yet)
  * in the past. */
 CASE(renewer, renews_nothing_whose_end_has_come_before_the_timer_saw_it)
 {
+	dlock_hold *b;
 	size_t n;
 
 	clock_leaps(0);

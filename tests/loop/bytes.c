@@ -7,14 +7,11 @@
 #include "core/net/flight.h"
 #include "support/address.h"
 
-static struct dlki_flight f;
-static struct dlki_bytes b;
-static struct dlki_alarms s;
-
 /* ---- Bytes --------------------------------------------------------------- */
 
 Test(bytes, come_out_as_they_went_in)
 {
+	struct dlki_bytes b = { 0 };
 	unsigned int in = 0, out = 0;
 
 	for (unsigned int round = 1; round < 400; round++) {
@@ -41,6 +38,7 @@ Test(bytes, come_out_as_they_went_in)
 
 Test(bytes, make_room_in_front_of_more_memory)
 {
+	struct dlki_bytes b = { 0 };
 	char in[900];
 	char *v;
 
@@ -80,6 +78,8 @@ static dlk_time since(const struct dlki_flight *f, uint64_t serial)
 
 Test(flight, a_request_counts_as_sent_with_its_first_byte)
 {
+	struct dlki_flight f = { 0 };
+
 	add(&f, 0, 1);
 	add(&f, 10, 2);
 	add(&f, 20, 1);
@@ -98,6 +98,8 @@ Test(flight, a_request_counts_as_sent_with_its_first_byte)
 Test(flight,
      a_request_that_ends_where_the_kernel_stopped_leaves_the_next_unsent)
 {
+	struct dlki_flight f = { 0 };
+
 	add(&f, 0, 1);
 	add(&f, 10, 1);
 	dlki_flight_mark(&f, 20, 5);
@@ -109,6 +111,8 @@ Test(flight,
 
 Test(flight, answers_take_requests_in_order)
 {
+	struct dlki_flight f = { 0 };
+
 	for (uint64_t i = 0; i < 1000; i++) {
 		add(&f, 2 * i, 1 + (uint32_t)(i % 3));
 		if (i % 4 != 3)
@@ -173,6 +177,7 @@ static void ring(struct dlki_alarm *a, dlk_time now)
 
 Test(alarm, rings_in_order_and_not_before_its_time)
 {
+	struct dlki_alarms s = { 0 };
 	struct ringing r[50] = { 0 };
 
 	cr_assert_eq(dlki_alarms_next(&s), DLK_FOREVER);
@@ -200,6 +205,7 @@ Test(alarm, rings_in_order_and_not_before_its_time)
 
 Test(alarm, that_sets_itself_to_the_past_rings_once_a_call)
 {
+	struct dlki_alarms s = { 0 };
 	struct ringing r = { .alarm.ring = ring, .of = &s, .again = 3 };
 
 	cr_assert_eq(dlki_alarms_reserve(&s, 1), 0);

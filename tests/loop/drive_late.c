@@ -8,9 +8,6 @@
 #include "support/wait.h"
 #include "tests/loop/driven.h"
 
-static struct call c;
-static struct thread t;
-
 static int is_in_wait(void)
 {
 	int yes;
@@ -27,6 +24,7 @@ static int is_in_wait(void)
  * leader all along. */
 Test(drive, a_cancelled_leader_leaves_first, .init = setup)
 {
+	struct thread t;
 	int before;
 
 	start_leader(&t);
@@ -45,6 +43,8 @@ Test(drive, a_cancelled_leader_leaves_first, .init = setup)
 Test(drive, a_stopped_leader_delays_no_deadline, .init = setup)
 {
 	dlk_time deadline;
+	struct thread t;
+	struct call c;
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	held_up = 1;
@@ -116,6 +116,7 @@ Test(drive, a_leader_in_await_delays_no_deadline, .init = setup)
 	dlk_time deadline;
 	atomic_int is_over;
 	pthread_t id;
+	struct call c;
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	id = start_awaiting(&is_over);
@@ -140,6 +141,7 @@ static int looks_in_a_while(void)
 Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time, .init = setup)
 {
 	atomic_int is_over;
+	struct call c;
 	pthread_t id;
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
@@ -155,6 +157,9 @@ Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time, .init = setup)
  * loop's thread of the deadline. */
 Test(drive, a_silent_link_with_a_leader_in_a_write_costs_no_time, .init = setup)
 {
+	struct thread t;
+	struct call c;
+
 	start_leader(&t);
 	write_held_up = 1;
 	prepare(&c, DLKI_ATTEMPT, 2, dlk_now() + 100 * DLK_MS, 0);
@@ -216,6 +221,7 @@ Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup)
 
 Test(drive, a_forked_child_touches_nothing, .init = setup)
 {
+	struct call c;
 	int status;
 	pid_t pid;
 

@@ -15,10 +15,13 @@ static void begin(void)
 	sim_stream_begin(&stream);
 }
 
+/* A sanitizer must see no pointer to leaked memory. */
 static void end(void)
 {
 	sim_stream_free(&stream);
 	sim_chance_end(&chance);
+	memset(&stream, 0, sizeof(stream));
+	memset(&chance, 0, sizeof(chance));
 }
 
 TestSuite(sim_streams, .init = begin, .fini = end, .timeout = 60);
