@@ -72,13 +72,14 @@ struct row {
 	dlk_time until, now, took;
 };
 
-static void expect_row(const struct row *row, enum dlki_claim_state after,
+static void expect_row(const struct row *row, size_t i,
+		       enum dlki_claim_state after,
 		       const struct dlki_claim_residue *r)
 {
-	cr_expect_eq(after, row->after, "%s from %d, at %d: %s",
+	cr_expect_eq(after, row->after, "row %zu, %s from %d, at %d: %s", i,
 		     dlki_claim_state_name(row->before), row->was,
 		     (int)row->now, dlki_claim_state_name(after));
-	cr_expect_eq(r->is, row->is, "%s from %d, at %d: %d",
+	cr_expect_eq(r->is, row->is, "row %zu, %s from %d, at %d: %d", i,
 		     dlki_claim_state_name(row->before), row->was,
 		     (int)row->now, r->is);
 }
@@ -101,24 +102,9 @@ Test(residue, of_the_first_release)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct dlki_claim_residue r = { .is = rows[i].was, .until = 7 };
 
-		expect_row(&rows[i],
+		expect_row(&rows[i], i,
 			   dlki_residue_released(&r, rows[i].confirmed), &r);
 		cr_expect_eq(r.until, 7);
-	}
-}
-
-static void expect_cleaned(const struct row rows[], size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct row *row = &rows[i];
-		dlk_time until = row->until ? row->until : WINDOW;
-		struct dlki_claim_residue r = { .is = row->was,
-						.until = until };
-
-		expect_row(row,
-			   dlki_residue_cleaned(&r, row->before, row->confirmed,
-						row->now - row->took, row->now),
-			   &r);
 	}
 }
 
@@ -126,25 +112,18 @@ static void expect_cleaned(const struct row rows[], size_t n)
 	{                                                                      \
 		.before = DLKI_CLEANING, __VA_ARGS__                           \
 	}
+#define FOREVER .until = DLK_FOREVER
 
-/* A claim that stood is gone with the answer. */
-Test(residue, of_a_clean_up_of_what_stands)
+Test(residue, of_a_clean_up)
 {
 	static const struct row rows[] = {
+		/* A claim that stood is gone with the answer. */
 		CLEANED(.was = DLKI_STANDS, .now = 5, .confirmed = true,
 			.after = DLKI_GONE),
 		CLEANED(.was = DLKI_STANDS, .now = 5, .after = DLKI_CLEANING,
 			.is = DLKI_STANDS),
 		CLEANED(.was = DLKI_STANDS, .now = 10, .after = DLKI_GONE),
-	};
-
-	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
-}
-
-/* The clean-up of a claim that may still arrive goes on for the window. */
-Test(residue, of_a_clean_up_of_what_may_arrive)
-{
-	static const struct row rows[] = {
+		/* For what may still arrive it goes on for the window. */
 		CLEANED(.was = DLKI_MAYBE, .now = 5, .confirmed = true,
 			.after = DLKI_CLEANING),
 		CLEANED(.was = DLKI_NONE, .now = 9, .confirmed = true,
@@ -157,16 +136,8 @@ Test(residue, of_a_clean_up_of_what_may_arrive)
 		CLEANED(.was = DLKI_MAYBE, .now = 10, .after = DLKI_GONE),
 		CLEANED(.was = DLKI_MAYBE, .now = 10, .confirmed = true,
 			.after = DLKI_GONE),
-	};
-
-	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
-}
-
-/* The release is sent before the end of the window and answered after. The
- * claim may have arrived in between. */
-Test(residue, of_a_clean_up_that_takes_long)
-{
-	static const struct row rows[] = {
+		/* Sent before the end of the window, and answered after: the
+		 * claim may have arrived in between. */
 		CLEANED(.was = DLKI_MAYBE, .now = 11, .took = 2,
 			.confirmed = true, .after = DLKI_CLEANING),
 		CLEANED(.was = DLKI_NONE, .now = 11, .took = 2,
@@ -175,31 +146,26 @@ Test(residue, of_a_clean_up_that_takes_long)
 			.confirmed = true, .after = DLKI_GONE),
 		CLEANED(.was = DLKI_NONE, .now = 11, .took = 2,
 			.after = DLKI_GONE),
-	};
-
-	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
-}
-
-/* The window has no end, and the first answer ends the clean-up. */
-Test(residue, of_a_clean_up_where_nothing_expires)
-{
-	static const struct row rows[] = {
-		CLEANED(.was = DLKI_MAYBE, .until = DLK_FOREVER, .now = 5,
-			.confirmed = true, .after = DLKI_GONE),
-		CLEANED(.was = DLKI_NONE, .until = DLK_FOREVER, .now = 5,
-			.confirmed = true, .after = DLKI_GONE),
-		CLEANED(.was = DLKI_STANDS, .until = DLK_FOREVER, .now = 5,
+		/* A window without an end: the first answer ends it. */
+		CLEANED(.was = DLKI_MAYBE, FOREVER, .now = 5, .confirmed = true,
+			.after = DLKI_GONE),
+		CLEANED(.was = DLKI_NONE, FOREVER, .now = 5, .confirmed = true,
+			.after = DLKI_GONE),
+		CLEANED(.was = DLKI_STANDS, FOREVER, .now = 5,
 			.after = DLKI_CLEANING, .is = DLKI_STANDS),
-	};
-
-	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
-}
-
-Test(residue, of_a_release_that_was_answered_meanwhile)
-{
-	static const struct row rows[] = {
+		/* The release was answered meanwhile. */
 		{ .before = DLKI_RELEASING, .now = 5, .after = DLKI_GONE },
 	};
 
-	expect_cleaned(rows, 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+		dlk_time until = row->until ? row->until : WINDOW;
+		struct dlki_claim_residue r = { .is = row->was,
+						.until = until };
+
+		expect_row(row, i,
+			   dlki_residue_cleaned(&r, row->before, row->confirmed,
+						row->now - row->took, row->now),
+			   &r);
+	}
 }
