@@ -33,15 +33,6 @@ static void list(int i)
 	"$5\r\nCOUNT\r\n$4\r\n1000\r\n"
 #define NO_KEYS "*2\r\n$1\r\n0\r\n*0\r\n"
 
-static int count(const char *text, const char *word)
-{
-	int n = 0;
-
-	for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
-		n++;
-	return n;
-}
-
 Test(redis_list, goes_through_the_cursors_and_describes_each_lock_once)
 {
 	const char *heard;
@@ -58,10 +49,10 @@ Test(redis_list, goes_through_the_cursors_and_describes_each_lock_once)
 		       "$13\r\ndlock:{saa}:i\r\n$11\r\ndlock:{lcc}\r\n"
 		       "$11\r\ndlock:{ldd}\r\n");
 	heard = rig_heard(RIG_MAIN);
-	cr_assert_eq(count(heard, "$4\r\nEVAL\r\n"), 1);
-	cr_assert_eq(count(heard, "$7\r\nEVALSHA\r\n"), 3);
+	cr_assert_eq(rig_count(heard, "$4\r\nEVAL\r\n"), 1);
+	cr_assert_eq(rig_count(heard, "$7\r\nEVALSHA\r\n"), 3);
 	cr_assert_not_null(strstr(heard, "$1\r\n1\r\n$11\r\ndlock:{lbb}\r\n"));
-	cr_assert_eq(count(heard, "dlock:{saa}"), 1);
+	cr_assert_eq(rig_count(heard, "dlock:{saa}"), 1);
 	rig_say_slowly(RIG_MAIN, "$10\r\n0 900 me\nb\r\n$-1\r\n"
 				 "-WRONGTYPE not a string\r\n");
 	cr_assert_eq(rig.ended[1], 0);
@@ -84,7 +75,7 @@ static void find_many(void)
 	for (int i = 0; i < 300; i++)
 		n += (size_t)sprintf(bytes + n, "$13\r\ndlock:{lk%03d}\r\n", i);
 	rig_say(RIG_MAIN, bytes);
-	cr_assert_eq(count(rig_heard(RIG_MAIN), "EVAL"), 256);
+	cr_assert_eq(rig_count(rig_heard(RIG_MAIN), "EVAL"), 256);
 }
 
 Test(redis_list, describes_in_batches)
@@ -99,8 +90,8 @@ Test(redis_list, describes_in_batches)
 	rig_say(RIG_MAIN, bytes);
 	cr_assert_eq(rig.ended[1], 0);
 	heard = rig_heard(RIG_MAIN);
-	cr_assert_eq(count(heard, "EVAL"), 44);
-	cr_assert_eq(count(heard, "$4\r\nEVAL\r\n"), 1);
+	cr_assert_eq(rig_count(heard, "EVAL"), 44);
+	cr_assert_eq(rig_count(heard, "$4\r\nEVAL\r\n"), 1);
 	bytes[n / 256 * 44] = '\0';
 	rig_say(RIG_MAIN, bytes);
 	cr_assert_eq(rig.ended[1], 1);

@@ -80,3 +80,12 @@ void rig_raise_ear(void)
 	cr_assert_eq(rig.looked, 1);
 	rig_heard(RIG_MAIN);
 }
+
+int rig_count(const char *text, const char *word)
+{
+	int n = 0;
+
+	for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
+		n++;
+	return n;
+}

@@ -29,4 +29,7 @@ void rig_raise_ear(void);
 /* A message of the notification channel. */
 void rig_publish(const char *text);
 
+/* How often is the word in the text? */
+int rig_count(const char *text, const char *word);
+
 #endif

@@ -221,15 +221,6 @@ Test(redis_verbs, a_ping_goes_ahead_of_the_release_of_what_was_held_a_while)
 	cr_assert_not(pings(101, 0, 1), "the client closes");
 }
 
-static int count(const char *text, const char *word)
-{
-	int n = 0;
-
-	for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
-		n++;
-	return n;
-}
-
 Test(redis_verbs, releases_in_a_write_share_a_ping)
 {
 	for (int i = 1; i <= 3; i++) {
@@ -240,7 +231,7 @@ Test(redis_verbs, releases_in_a_write_share_a_ping)
 	for (int i = 1; i <= 3; i++)
 		rig_queue(i, DLKI_RELEASE);
 	dlki_push(rig.e);
-	cr_assert_eq(count(rig_heard(RIG_MAIN), PING), 1);
+	cr_assert_eq(rig_count(rig_heard(RIG_MAIN), PING), 1);
 }
 
 Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text)
@@ -253,8 +244,8 @@ Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text)
 	}
 	dlki_push(rig.e);
 	heard = rig_heard(RIG_MAIN);
-	cr_assert_eq(count(heard, "$4\r\nEVAL\r\n"), 1);
-	cr_assert_eq(count(heard, "$7\r\nEVALSHA\r\n"), 7);
+	cr_assert_eq(rig_count(heard, "$4\r\nEVAL\r\n"), 1);
+	cr_assert_eq(rig_count(heard, "$7\r\nEVALSHA\r\n"), 7);
 	cr_assert_lt(strstr(heard, "EVAL\r\n"), strstr(heard, "EVALSHA\r\n"));
 }
 
