@@ -161,7 +161,7 @@ Test(terminal, is_asked_before_a_lock_is_broken)
 /* A yes counts for the holder in the question, not for the next holder. */
 Test(terminal, is_not_asked_for_one_holder_and_told_yes_for_another)
 {
-	struct proc p, holder, next;
+	struct proc next;
 	pid_t child;
 
 	HOLD(&holder, "n", NULL);
@@ -234,8 +234,6 @@ Test(terminal, that_changes_hands_does_not_end_a_hold)
 /* A shell that puts the command in the background has the terminal again. */
 Test(terminal, is_not_taken_from_the_shell)
 {
-	struct screen s;
-	struct proc p;
 	int pid;
 
 	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
@@ -283,8 +281,6 @@ Test(terminal, whose_modes_the_command_had_no_hand_in_keeps_them)
 
 Test(terminal, stays_with_the_pipeline_when_dlock_is_continued)
 {
-	struct screen s;
-	struct proc p;
 	int pid;
 
 	start_there(&p, &s,
@@ -316,8 +312,6 @@ static int sleeps(int pid)
 Test(terminal, that_is_full_does_not_keep_the_lock)
 {
 	const char *file = file_path("pids");
-	struct screen s;
-	struct proc p;
 	int writer, leader;
 
 	start_there(&p, &s,
