@@ -251,6 +251,14 @@ class Misuse(AioCase):
 
         self.in_loop(main)
 
+    def test_tasks_have_names_of_their_calls(self):
+        async def main(store, mine):
+            task = asyncio.create_task(mine.acquire())
+            self.assertIn("Lock._acquire", repr(task))
+            await (await task).release()
+
+        self.in_loop(main)
+
     def test_bad_input(self):
         async def main(store, mine):
             self.assertRaises(dlock.Invalid, store.mutex, "")

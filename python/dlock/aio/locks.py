@@ -20,6 +20,8 @@ class Acquiring(Coroutine):
     def __init__(self, coroutine):
         self._coroutine = coroutine
         self._hold = None
+        self.__name__ = coroutine.__name__  # for repr() of a task
+        self.__qualname__ = coroutine.__qualname__
 
     def __await__(self):
         return self._coroutine.__await__()
