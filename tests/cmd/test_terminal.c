@@ -221,7 +221,7 @@ Test(terminal, that_changes_hands_does_not_end_a_hold)
 		    ARGS(helper("tossed"), "more", getenv("DLOCK_BIN"), "hold",
 			 "n"));
 	EVENTUALLY(!is_free("n"));
-	for (int i = 0; i < 1000 && alive(p.pid); i++) {
+	for (int i = 0; i < 2000 && alive(p.pid); i++) {
 		type(&s, "\n");
 		shows(&s, "");
 		nap_ms(1);

@@ -28,9 +28,9 @@ int main(int argc, char **argv)
 	}
 	setpgid(pid, pid);
 	do {
-		for (int i = 0; i < 1000; i++) {
-			tcsetpgrp(0, pid);
+		for (int i = 0; i < 20; i++) {
 			tcsetpgrp(0, getpgrp());
+			tcsetpgrp(0, pid);
 		}
 		kill(pid, SIGWINCH);
 	} while (access(argv[1], F_OK) == 0);
