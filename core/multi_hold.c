@@ -90,20 +90,20 @@ static void put_read_side_last(struct dlki_multi_hold *m)
 
 int dlki_multi_may_release(struct dlki_multi_hold *m, struct dlk_error *err)
 {
-	int rc = 0;
-
-	put_read_side_last(m);
-	for (size_t i = 0; i < m->n && rc == 0; i++) {
+	for (size_t i = 0; i < m->n; i++) {
 		struct dlock_client *c = m->member[i].hold->claim->client;
+		int rc = dlki_client_ours(c, err);
 
-		rc = dlki_client_ours(c, err);
 		if (rc != 0)
-			break;
+			return rc;
 		pthread_mutex_lock(&c->mu);
 		rc = dlki_may_release(m->member[i].hold, err);
 		pthread_mutex_unlock(&c->mu);
+		if (rc != 0)
+			return rc;
 	}
-	return rc;
+	put_read_side_last(m);
+	return 0;
 }
 
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)

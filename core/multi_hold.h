@@ -25,8 +25,8 @@ struct dlki_multi_hold {
 struct dlki_multi_hold *dlki_multi_hold_new(const struct dlki_multi *multi);
 void dlki_multi_hold_free(struct dlki_multi_hold *m); /* the members stay */
 
-/* May this thread release all members?  0 or EINVAL, or EFORKED.  A release in
- * reverse begins with the member that may be refused even so. */
+/* May this thread release all members?  0 or EINVAL, or EFORKED.  After 0 a
+ * release in reverse begins with the member that may be refused even so. */
 int dlki_multi_may_release(struct dlki_multi_hold *m, struct dlk_error *err);
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
 
