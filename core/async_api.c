@@ -129,20 +129,14 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 	return dlki_async_begun(c, r, acquire_start(lock, &o, r, op, err));
 }
 
-static int public_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
-			  dlock_done_fn done, void *arg, dlock_op *op)
+int dlock_acquire_opts_start(dlock_lock *lock,
+			     const dlock_acquire_options *opts,
+			     dlock_done_fn done, void *arg, dlock_op *op)
 {
 	struct dlki_scope s = dlki_enter();
 
 	return dlki_leave_with(&s, begin_acquire(lock, opts, done, arg, op,
 						 &s.err));
-}
-
-int dlock_acquire_opts_start(dlock_lock *lock,
-			     const dlock_acquire_options *opts,
-			     dlock_done_fn done, void *arg, dlock_op *op)
-{
-	return public_acquire(lock, opts, done, arg, op);
 }
 
 int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
@@ -151,7 +145,7 @@ int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
 	o.timeout_ms = timeout_ms;
-	return public_acquire(lock, &o, done, arg, op);
+	return dlock_acquire_opts_start(lock, &o, done, arg, op);
 }
 
 int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
@@ -161,7 +155,7 @@ int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
 
 	o.timeout_ms = timeout_ms;
 	o.shared = 1;
-	return public_acquire(lock, &o, done, arg, op);
+	return dlock_acquire_opts_start(lock, &o, done, arg, op);
 }
 
 /* ---- Upgrade ------------------------------------------------------------- */
