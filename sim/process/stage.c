@@ -14,6 +14,17 @@ void sim_stage_must(const char *call, int rc)
 		sim_sched_fail("%s returned %d: %s", call, rc, dlock_errmsg());
 }
 
+/* Should a call that returned `rc` be tried again?  All allocations may fail
+ * for leases, and the clock goes on only if the caller waits. */
+static int again(const struct sim_play *p, int rc, int *tries)
+{
+	if (!sim_is_scarce(p, rc))
+		return 0;
+	if (++*tries > 100)
+		sim_nap(SIM_MS);
+	return 1;
+}
+
 static int make_lock(dlock_lock **out, dlock_client *c,
 		     const struct sim_name *name, const char *text)
 {
@@ -33,12 +44,12 @@ dlock_lock *sim_stage_lock_of(const struct sim_play *p, dlock_client *c,
 	const struct sim_name *n = &p->names[name];
 	char text[16];
 	dlock_lock *l;
-	int rc;
+	int rc, tries = 0;
 
 	snprintf(text, sizeof(text), "name%zu", name);
 	do {
 		rc = make_lock(&l, c, n, text);
-	} while (sim_is_scarce(p, rc));
+	} while (again(p, rc, &tries));
 	sim_stage_must("the making of a lock", rc);
 	if (loose && n->kind != SIM_PERMITS)
 		sim_stage_must("dlock_lock_unbind", dlock_lock_unbind(l));
@@ -66,13 +77,13 @@ dlock_lock *sim_stage_upgradeable(struct sim_play *p, dlock_lock *of,
 				  size_t name)
 {
 	dlock_lock *l;
-	int rc;
+	int rc, tries = 0;
 
 	if (!p->terms.upgrades || p->names[name].kind != SIM_READ_WRITE)
 		return NULL;
 	do {
 		rc = dlock_upgradeable_new(&l, of);
-	} while (sim_is_scarce(p, rc));
+	} while (again(p, rc, &tries));
 	sim_stage_must("dlock_upgradeable_new", rc);
 	return l;
 }
@@ -97,13 +108,13 @@ int sim_stage_open(struct sim_play *p, size_t client, int port)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	char uri[sizeof(p->terms.uri)];
-	int rc;
+	int rc, tries = 0;
 
 	sim_stage_uri(p, port, uri);
 	o.on_event = sim_ear_event;
 	do {
 		rc = dlock_open(&p->client[client], uri, &o);
-	} while (sim_is_scarce(p, rc));
+	} while (again(p, rc, &tries));
 	return rc;
 }
 
