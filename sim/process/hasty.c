@@ -184,15 +184,13 @@ void sim_hasty_close(const struct sim_play *p, dlock_client *c)
 		.wait_ms = sim_draw(p->chance, "wait", 2) ? 10 : DLOCK_FOREVER,
 	};
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
-	int rc;
+	int rc, tries = 0;
 
 	if (pthread_create(&closing.second, NULL, process, &closing) != 0)
 		sim_sched_fail("no thread");
-	rc = dlock_close_start(c, note_closed, &closing);
-	while (sim_is_scarce(p, rc)) {
-		sim_nap(SIM_MS);
+	do {
 		rc = dlock_close_start(c, note_closed, &closing);
-	}
+	} while (sim_again(p, rc, &tries));
 	sim_stage_must("dlock_close_start", rc);
 	await(&closing);
 	sim_judge_returned("a close beside a thread", begun, stalled, CLOSE_MS);

@@ -5,24 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/process/sched.h"
 #include "sim/process/use.h"
 
 void sim_stage_must(const char *call, int rc)
 {
 	if (rc != DLOCK_OK)
-		sim_sched_fail("%s returned %d: %s", call, rc, dlock_errmsg());
-}
-
-/* Should a call that returned `rc` be tried again?  All allocations may fail
- * for leases, and the clock goes on only if the caller waits. */
-static int again(const struct sim_play *p, int rc, int *tries)
-{
-	if (!sim_is_scarce(p, rc))
-		return 0;
-	if (++*tries > 100)
-		sim_nap(SIM_MS);
-	return 1;
+		sim_unexpected(call, rc);
 }
 
 static int make_lock(dlock_lock **out, dlock_client *c,
@@ -49,7 +37,7 @@ dlock_lock *sim_stage_lock_of(const struct sim_play *p, dlock_client *c,
 	snprintf(text, sizeof(text), "name%zu", name);
 	do {
 		rc = make_lock(&l, c, n, text);
-	} while (again(p, rc, &tries));
+	} while (sim_again(p, rc, &tries));
 	sim_stage_must("the making of a lock", rc);
 	if (loose && n->kind != SIM_PERMITS)
 		sim_stage_must("dlock_lock_unbind", dlock_lock_unbind(l));
@@ -83,7 +71,7 @@ dlock_lock *sim_stage_upgradeable(struct sim_play *p, dlock_lock *of,
 		return NULL;
 	do {
 		rc = dlock_upgradeable_new(&l, of);
-	} while (again(p, rc, &tries));
+	} while (sim_again(p, rc, &tries));
 	sim_stage_must("dlock_upgradeable_new", rc);
 	return l;
 }
@@ -114,7 +102,7 @@ int sim_stage_open(struct sim_play *p, size_t client, int port)
 	o.on_event = sim_ear_event;
 	do {
 		rc = dlock_open(&p->client[client], uri, &o);
-	} while (again(p, rc, &tries));
+	} while (sim_again(p, rc, &tries));
 	return rc;
 }
 

@@ -44,6 +44,17 @@ int sim_is_scarce(const struct sim_play *p, int rc)
 	return rc == DLOCK_ENOMEM && p->terms.memory_rate > 0;
 }
 
+/* All allocations may fail for leases, and the clock goes on only if the caller
+ * waits. */
+int sim_again(const struct sim_play *p, int rc, int *tries)
+{
+	if (!sim_is_scarce(p, rc))
+		return 0;
+	if (++*tries > 100)
+		sim_nap(SIM_MS);
+	return 1;
+}
+
 int sim_may_fail(const struct sim_play *p, const struct sim_name *name)
 {
 	return name && name->is_well ? p->terms.well_may_fail :

@@ -30,6 +30,10 @@ void sim_unexpected(const char *call, int rc);
 /* Did a call end for want of memory, as may be? */
 int sim_is_scarce(const struct sim_play *p, int rc);
 
+/* Should a call that returned `rc` be tried again?  `*tries` counts the tries,
+ * and is 0 before the first. */
+int sim_again(const struct sim_play *p, int rc, int *tries);
+
 /* May a server fail to answer for the name, and may a hold of the name be lost?
  * NULL: of any name. */
 int sim_may_fail(const struct sim_play *p, const struct sim_name *name);
