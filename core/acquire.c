@@ -3,7 +3,6 @@
 
 #include "core/attempt.h"
 #include "core/away.h"
-#include "core/base/backoff.h"
 #include "core/base/clock.h"
 #include "core/guard.h"
 #include "core/holder.h"
@@ -53,10 +52,12 @@ int dlki_acquire_was_busy(const struct dlki_acquire *a, struct dlk_error *err)
 {
 	const struct dlki_record *r = a->lock->record;
 
-	return dlk_fail(err, DLOCK_EBUSY,
-			"%s '%s': held by others when the store last answered, "
-			"which was not at the deadline",
-			dlki_kind_name(r->kind), r->name);
+	if (a->busy)
+		return dlk_fail(err, DLOCK_EBUSY,
+				"%s '%s': held by others when the store last "
+				"answered, which was not at the deadline",
+				dlki_kind_name(r->kind), r->name);
+	return a->claim->behind ? dlki_holder_here(r, err) : 0;
 }
 
 /* The deadline has come, and the last request returned `rc`.  If the store has
@@ -71,13 +72,13 @@ static int fail_at_deadline(const struct dlki_acquire *a, int rc,
 				dlki_kind_name(r->kind), r->name, err->text);
 	if (rc == DLOCK_EBUSY)
 		return rc; /* dlki_acquire_run() says more */
-	if (!a->busy && a->had_ms > 0)
+	if (a->busy)
+		return dlki_acquire_was_busy(a, err);
+	if (a->had_ms > 0)
 		return dlk_fail(err, rc,
 				"%s; the request had %lld ms: ask= in the URI "
 				"gives it more",
 				err->text, (long long)a->had_ms);
-	if (a->busy)
-		return dlki_acquire_was_busy(a, err);
 	return rc;
 }
 
@@ -217,8 +218,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 	}
 	claim->ticket->request.permits = a->wait->permits;
 	dlki_claim_upgrade(claim, a->wait->beside);
-	if (lock->unbound)
-		claim->thread = DLKI_NO_THREAD;
+	claim->thread = dlki_lock_thread(lock);
 	claim->call = a->call;
 	claim->asked_at = a->wait->begun;
 	claim->behind = dlki_pass_possible(claim);
@@ -292,6 +292,23 @@ static int ask_again(struct dlki_acquire *a, struct dlk_error *err)
 			      next_attempt(a->claim, rc, w, &a->backoff), err);
 }
 
+/* The lock is not passed on, and the store is asked next, unless no time is
+ * left. */
+static int await_pass(struct dlki_acquire *a, struct dlk_error *err)
+{
+	struct dlock_client *c = a->claim->client;
+	int rc = dlki_pass_await(a->claim, a->lock, a->wait, err);
+
+	if (rc == 0 && limit_passed(a->wait)) {
+		pthread_mutex_lock(&c->mu);
+		rc = dlki_acquire_was_busy(a, err);
+		pthread_mutex_unlock(&c->mu);
+	}
+	if (rc == 0)
+		a->claim->behind = 0;
+	return rc;
+}
+
 int dlki_acquire_run(struct dlki_acquire *a, int rc, dlock_hold **out,
 		     struct dlk_error *err)
 {
@@ -301,12 +318,7 @@ int dlki_acquire_run(struct dlki_acquire *a, int rc, dlock_hold **out,
 	a->begun = 1;
 	for (;;) {
 		if (rc == 0 && a->claim->behind) {
-			rc = dlki_pass_await(a->claim, a->lock, w, err);
-			if (rc == 0)
-				a->claim->behind = 0;
-			if (rc == 0 && limit_passed(w) &&
-			    dlki_holder_here(a->lock->record))
-				rc = DLOCK_EBUSY; /* the store need not say */
+			rc = await_pass(a, err);
 			now = dlk_now();
 		}
 		if (rc == 0)
@@ -337,38 +349,27 @@ void dlki_acquire_abandon(struct dlki_acquire *a)
 	a->claim = NULL;
 }
 
-/* With mu held: does the client keep the lock? */
-static int take_kept(const struct dlki_acquire *a, dlock_hold **out)
-{
-	const dlock_lock *lock = a->lock;
-	struct dlki_claim *kept;
-
-	if (!lock->record->kept || a->wait->terms)
-		return 0;
-	kept = dlki_keep_take(lock->record,
-			      lock->unbound ? DLKI_NO_THREAD :
-					      dlki_thread_serial(),
-			      a->wait->begun);
-	if (kept)
-		*out = &kept->own;
-	return kept != NULL;
-}
-
 int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 		       struct dlk_error *err)
 {
-	struct dlock_client *c = a->lock->record->client;
-	int rc;
+	struct dlki_record *r = a->lock->record;
+	struct dlock_client *c = r->client;
+	const struct dlki_wait *w = a->wait;
+	struct dlki_claim *kept = NULL;
+	int rc = DLKI_NOT_HELD;
 
 	if (c->closing)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
-	rc = DLKI_NOT_HELD;
 	if (!a->lock->unbound)
-		rc = dlki_reenter(a->lock->record, a->mode, a->wait, out, err);
+		rc = dlki_reenter(r, a->mode, w, out, err);
 	if (rc != DLKI_NOT_HELD)
 		return rc;
-	if (a->mode == DLK_EXCLUSIVE && !a->wait->beside && take_kept(a, out))
+	if (a->mode == DLK_EXCLUSIVE && !w->beside && !w->terms)
+		kept = dlki_keep_take(r, dlki_lock_thread(a->lock), w->begun);
+	if (kept) {
+		*out = &kept->own;
 		return DLKI_GRANTED;
+	}
 	rc = enter_claim(a, err);
 	if (rc == 0)
 		dlki_call_begin(c);

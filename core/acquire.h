@@ -39,8 +39,9 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 int dlki_acquire_run(struct dlki_acquire *a, int slept, dlock_hold **out,
 		     struct dlk_error *err);
 
-/* The deadline has come without an answer, but the store has answered before
- * that others have the lock: EBUSY. */
+/* With mu held: the time is over, and the store has not answered at the end.
+ * EBUSY, if the store has answered before that others have the lock, or if the
+ * claim has waited for a claim of this client, which has the lock; else 0. */
 int dlki_acquire_was_busy(const struct dlki_acquire *a, struct dlk_error *err);
 
 /* With mu held: the acquire stops, and asks the store no more. */

@@ -36,7 +36,6 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 	dlki_owner_new(&c->owners, claim->owner);
 	claim->client = c;
 	claim->record = record;
-	claim->thread = dlki_thread_serial();
 	claim->refs = 1;
 	claim->lost_fd = claim->wanted_fd = -1;
 	claim->own.claim = claim->read.claim = claim;

@@ -32,7 +32,7 @@ static int held(const dlock_lock *lock, struct dlk_error *err)
 	const struct dlki_record *r = lock->record;
 	struct dlock_client *c = r->client;
 	int any = r->kind == DLK_SEMAPHORE;
-	uint64_t me = lock->unbound ? DLKI_NO_THREAD : dlki_thread_serial();
+	uint64_t me = dlki_lock_thread(lock);
 	struct dlki_claim *h;
 	uint64_t n = 0;
 	int rc = dlki_client_ours(c, err);

@@ -59,45 +59,46 @@ int dlki_holder_ask(struct dlki_record *r,
 	return rc;
 }
 
-const char *dlki_holder_here(const struct dlki_record *r)
+static int fail_held_by(const struct dlki_record *r, const char *who,
+			struct dlk_error *err)
 {
-	const struct dlki_claim *h;
-	const char *who = NULL;
+	return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s",
+			dlki_kind_name(r->kind),
+			(int)dlk_utf8_clip(r->name, SHOWN), r->name, who);
+}
 
-	pthread_mutex_lock(&r->client->mu);
-	LIST_FOREACH(h, &r->held, in_list) {
-		if (h->state != DLKI_HELD || !dlki_claim_excludes(h))
-			continue;
-		who = h->thread == DLKI_NO_THREAD ||
-				      h->thread == dlki_thread_serial() ?
-			      "this process itself" :
-			      "another thread of this process";
-		break;
-	}
-	pthread_mutex_unlock(&r->client->mu);
-	return who;
+int dlki_holder_here(const struct dlki_record *r, struct dlk_error *err)
+{
+	const struct dlki_claim *h = LIST_FIRST(&r->held);
+
+	while (h && (h->state != DLKI_HELD || !dlki_claim_excludes(h)))
+		h = LIST_NEXT(h, in_list);
+	if (!h)
+		return 0;
+	if (h->thread == DLKI_NO_THREAD || h->thread == dlki_thread_serial())
+		return fail_held_by(r, "this process itself", err);
+	return fail_held_by(r, "another thread of this process", err);
 }
 
 int dlki_holder_fail(struct dlki_record *r, const struct dlki_claim *beside,
 		     dlk_time limit, struct dlk_error *err)
 {
-	const char *kind = dlki_kind_name(r->kind), *here = dlki_holder_here(r);
-	int shown = (int)dlk_utf8_clip(r->name, SHOWN);
 	struct holders all = { .but = beside ? beside->token : 0 };
+	int rc;
 
-	if (here)
-		return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s", kind,
-				shown, r->name, here);
+	pthread_mutex_lock(&r->client->mu);
+	rc = dlki_holder_here(r, err);
+	pthread_mutex_unlock(&r->client->mu);
+	if (rc != 0)
+		return rc;
 	if (may_ask(r, limit) &&
 	    dlki_holder_ask(r, note_holder, &all, limit) != 0)
 		all.n = 0;
 	if (all.n == 0)
-		return dlk_fail(err, DLOCK_EBUSY,
-				"%s '%.*s': held by others until the deadline",
-				kind, shown, r->name);
+		return fail_held_by(r, "others until the deadline", err);
+	fail_held_by(r, all.label, err);
 	if (all.n == 1)
-		return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s", kind,
-				shown, r->name, all.label);
-	return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s and %zu more",
-			kind, shown, r->name, all.label, all.n - 1);
+		return DLOCK_EBUSY;
+	return dlk_fail(err, DLOCK_EBUSY, "%s and %zu more", err->text,
+			all.n - 1);
 }

@@ -8,9 +8,9 @@
 #include "core/claim.h"
 #include "core/record.h"
 
-/* Without mu: the words for a claim of this client that holds the lock alone,
- * or NULL. */
-const char *dlki_holder_here(const struct dlki_record *r);
+/* With mu held: EBUSY, with a message, if a claim of this client holds the lock
+ * alone; else 0. */
+int dlki_holder_here(const struct dlki_record *r, struct dlk_error *err);
 
 /* EBUSY.  The message says so if a thread of this client holds the lock; else
  * it has the label of a holder if the store reports one by `limit`.  That costs

@@ -39,6 +39,12 @@ int dlki_lock_needs(const dlock_client *client, uint32_t cap, const char *what,
 /* The side for dlock_acquire(). */
 enum dlk_mode dlki_lock_mode(const dlock_lock *lock);
 
+/* The thread of a hold that is acquired now: this thread, or DLKI_NO_THREAD. */
+static inline uint64_t dlki_lock_thread(const dlock_lock *lock)
+{
+	return lock->unbound ? DLKI_NO_THREAD : dlki_thread_serial();
+}
+
 /* A second handle on the record of `lock`. */
 int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 		    struct dlk_error *err);

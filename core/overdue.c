@@ -71,11 +71,9 @@ static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 	const struct dlki_acquire *a = &r->acquire;
 	int rc = dlki_wait_cancelled(a->claim, &r->wait, err);
 
-	if (rc != 0)
-		return rc;
-	if (a->busy)
-		return dlki_acquire_was_busy(a, err);
-	return fail_stuck(a->claim->record, err);
+	if (rc == 0)
+		rc = dlki_acquire_was_busy(a, err);
+	return rc != 0 ? rc : fail_stuck(a->claim->record, err);
 }
 
 /* The request of an acquire that was prepared may still arrive. */

@@ -34,6 +34,23 @@ CASE(async_stuck, questions_end_in_time)
 	OK(dlock_release(granted(&stuck)));
 }
 
+/* The call waits for a hold of its own client, and never asks the store. */
+CASE(async_stuck, an_acquire_behind_our_own_hold_is_busy)
+{
+	static struct outcome stuck;
+
+	given_unbound("fakewant:?ask=50ms&close=30s&connect=30s");
+	outcomes_process(client);
+	hold = take(lock);
+	stick(fake, client, &stuck, FAKE_REFUSE);
+	ask_async(&o, lock, 20);
+	over(&o, DLOCK_EBUSY, "'a': held by this process itself");
+	cr_assert_eq(stats(client).busy, 1);
+	fake_open_gate(fake);
+	OK(dlock_release(granted(&stuck)));
+	OK(dlock_release(hold));
+}
+
 /* The store answers, and the calls before take the time of the question. */
 CASE(async_stuck, a_question_asks_when_its_turn_comes)
 {
