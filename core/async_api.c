@@ -284,13 +284,11 @@ static int release_start(struct dlki_async *r, dlock_hold *hold,
 
 	r->releasing = hold;
 	pthread_mutex_lock(&c->mu);
-	rc = dlki_may_release(hold, err);
+	rc = dlki_async_reserve(c, err);
 	if (rc == 0)
-		rc = dlki_async_reserve(c, err);
-	if (rc == 0) {
+		rc = dlki_async_release(r, err);
+	if (rc == 0)
 		dlki_call_begin(c);
-		dlki_async_release(r);
-	}
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }

@@ -47,20 +47,20 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	return rc;
 }
 
-void dlki_async_release(struct dlki_async *r)
+int dlki_async_release(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
-	dlock_hold *hold = r->releasing;
+	int rc = dlki_release_begin(r->releasing, &r->last, err);
 
-	r->last = dlki_release_begin(hold);
+	if (rc != 0)
+		return rc;
 	if (r->last)
-		hold->claim->thread = DLKI_NO_THREAD; /* no re-entry */
+		r->releasing->claim->thread = DLKI_NO_THREAD; /* no re-entry */
 	dlki_async_enter(r);
 	dlki_async_ready(r);
 	if (c->asyncs.asks)
 		dlki_overdue_at(r, dlki_after_ms(dlk_now(), c->close_ms));
-	if (r->last && hold->claim->upgrades > 0)
-		dlki_async_take_back(hold->claim);
+	return 0;
 }
 
 /* The same for a release. */
@@ -68,17 +68,17 @@ static int run_release(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlki_wait *w = &r->wait;
 	int gives_up = w->patience.cancels != NULL;
-	int rc;
+	int rc = 0;
 
 	if (gives_up) {
 		w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
 		dlki_patience_begin(&w->patience);
 	}
 	if (r->acquire.lock)
-		r->last = dlki_release_begin(r->releasing);
+		rc = dlki_release_begin(r->releasing, &r->last, err);
 	if (r->prepared)
 		rc = dlki_release_ask(&r->giving, err);
-	else
+	else if (rc == 0)
 		rc = dlki_release_end(r->releasing, r->last, w->deadline, err);
 	if (gives_up)
 		dlki_patience_end(&w->patience);

@@ -22,8 +22,9 @@ struct dlki_async *dlki_async_begin(struct dlock_client *client,
 int dlki_async_begun(struct dlock_client *client, struct dlki_async *call,
 		     int rc);
 
-/* With mu held: enter a release, READY.  The hold has ended for the program. */
-void dlki_async_release(struct dlki_async *call);
+/* With mu held: enter a release, READY.  0, and the hold has ended for the
+ * program; or EINVAL, as dlki_release_begin(). */
+int dlki_async_release(struct dlki_async *call, struct dlk_error *err);
 
 /* Without mu, once no call is left.  Waits for the thread. */
 void dlki_async_thread_stop(struct dlock_client *client);

@@ -26,6 +26,7 @@ static void end_calls(struct dlock_client *c)
 		if (claim)
 			dlki_claim_rouse(claim);
 	}
+	dlki_asyncs_rouse_releases(&c->asyncs);
 	pthread_mutex_unlock(&c->mu);
 	dlki_rousers_rouse(&c->rousers);
 	pthread_mutex_lock(&c->mu);

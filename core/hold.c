@@ -89,5 +89,8 @@ dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 
 bool dlki_hold_end_waits(const dlock_hold *hold, int last)
 {
-	return dlki_event_holds_up(hold) || (last && hold->claim->upgrades > 0);
+	const struct dlki_claim *claim = hold->claim;
+
+	return dlki_event_holds_up(hold) ||
+	       (last && claim->upgrades > 0 && !claim->client->closing);
 }

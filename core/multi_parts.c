@@ -32,6 +32,10 @@ int dlki_multi_parts_enter(struct dlki_multi_call *call, dlock_op *number,
 
 	pthread_mutex_lock(&home->mu);
 	rc = dlki_async_reserve(home, err);
+	/* Other threads hand out no upgrade between the check and the end of
+	 * the hold. */
+	if (rc == 0 && !call->lock && call->m->upgradeable)
+		rc = dlki_async_release(&call->part[0], err);
 	if (rc == 0) {
 		if (!call->lock)
 			dlki_call_begin(home);
@@ -69,15 +73,17 @@ static size_t make_parts(struct dlki_multi_call *call)
 	return n;
 }
 
+/* The program never had the hold, so no release of it is refused. */
 static void begin_giving_back(struct dlki_async *r)
 {
 	struct dlock_client *c = r->client;
+	struct dlk_error never;
 
 	r->wait.deadline = dlki_after_ms(r->wait.deadline,
 					 dlki_ask_ms(&c->ask));
 	pthread_mutex_lock(&c->mu);
 	dlki_call_begin(c);
-	dlki_async_release(r);
+	(void)dlki_async_release(r, &never);
 	dlki_overdue_at(r, dlki_after_ms(dlk_now(), dlki_ask_ms(&c->ask)));
 	pthread_mutex_unlock(&c->mu);
 }
@@ -149,20 +155,22 @@ int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
 	rc = begin_members(m, err);
 	if (rc != 0)
 		return rc;
-	rc = dlki_multi_parts_enter(call, NULL, err);
-	if (rc != 0) {
-		end_members(m, m->n);
-		return rc;
-	}
 	call->m = m;
 	call->wait.deadline = DLK_FOREVER;
-	part = call->part;
 	n = make_parts(call);
-	for (size_t i = 0; i < n; i++) {
+	rc = dlki_multi_parts_enter(call, NULL, err);
+	if (rc != 0) {
+		m->n = n;
+		end_members(m, n);
+		return rc;
+	}
+	/* Once the last has begun, the call may be gone. */
+	part = call->part;
+	for (size_t i = m->upgradeable ? 1 : 0; i < n; i++) {
 		struct dlock_client *c = part[i].client;
 
 		pthread_mutex_lock(&c->mu);
-		dlki_async_release(&part[i]);
+		(void)dlki_async_release(&part[i], err);
 		pthread_mutex_unlock(&c->mu);
 	}
 	return 0;

@@ -11,7 +11,9 @@
 /* A call with `n` parts, which is `op` then; NULL: no memory. */
 struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n);
 
-/* Without mu: enter the program's operation, and set `*number` unless NULL. */
+/* Without mu: enter the program's operation, and set `*number` unless NULL.  Of
+ * a release of an upgradeable hold the first part has begun afterwards; EINVAL:
+ * it is refused. */
 int dlki_multi_parts_enter(struct dlki_multi_call *call, dlock_op *number,
 			   struct dlk_error *err);
 

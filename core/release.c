@@ -286,15 +286,21 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 			claim->record->name);
 }
 
-int dlki_release_begin(dlock_hold *hold)
+int dlki_release_begin(dlock_hold *hold, bool *last, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
+	int rc = dlki_may_release(hold, err);
 
+	if (rc != 0)
+		return rc;
 	dlki_claim_expire(claim);
 	hold->count--;
 	/* The other side may be released meanwhile, when the client closes. */
 	dlki_claim_ref(claim);
-	return !dlki_claim_has_hold(claim);
+	*last = !dlki_claim_has_hold(claim);
+	if (*last && claim->upgrades > 0 && !claim->client->closing)
+		dlki_async_take_back(claim);
+	return 0;
 }
 
 int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
@@ -357,24 +363,19 @@ int dlki_release_leave(dlock_hold *hold, struct dlk_error *err)
 
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_claim *claim = hold->claim;
-	struct dlock_client *c = claim->client;
-	int rc = dlki_client_ours(c, err), last;
+	struct dlock_client *c = hold->claim->client;
+	int rc = dlki_client_ours(c, err);
+	bool last;
 
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);
-	rc = dlki_may_release(hold, err);
-	if (rc != 0) {
-		pthread_mutex_unlock(&c->mu);
-		return rc;
+	rc = dlki_release_begin(hold, &last, err);
+	if (rc == 0) {
+		dlki_call_begin(c);
+		rc = dlki_release_end(hold, last, deadline, err);
+		dlki_call_end(c);
 	}
-	dlki_call_begin(c);
-	last = dlki_release_begin(hold);
-	if (last && claim->upgrades > 0 && !c->closing)
-		dlki_async_take_back(claim);
-	rc = dlki_release_end(hold, last, deadline, err);
-	dlki_call_end(c);
 	dlki_client_unlock(c);
 	return rc;
 }

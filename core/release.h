@@ -15,10 +15,10 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err);
  * until `deadline` at most, and at most the URI's `close` time. */
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err);
 
-/* The two halves of a release, with mu held.  After the first half the hold has
- * ended for the program, and gets no more events.  Returns whether it was the
- * claim's last hold. */
-int dlki_release_begin(dlock_hold *hold);
+/* The two halves of a release, with mu held.  The first half: 0, and the hold
+ * has ended for the program, gets no more events, and was the claim's last if
+ * `*last`; or EINVAL, as dlki_may_release(). */
+int dlki_release_begin(dlock_hold *hold, bool *last, struct dlk_error *err);
 
 /* The rest, which waits and asks the store, and releases mu meanwhile. */
 int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,

@@ -306,6 +306,8 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.upgrades = scene->upgrades > 0 &&
 			      seed % scene->upgrades == scene->upgrades - 1;
 	play.terms.begins_upgrades = play.terms.upgrades && seed % 16 == 15;
+	play.terms.starts_releases = play.terms.begins_upgrades &&
+				     seed % 128 == 63;
 	play.terms.begins_both = seed % 8 == 4;
 	play.terms.options = seed % 8 == 5;
 	play.terms.observes = seed % 8 == 6 && !play.terms.closes;

@@ -60,7 +60,14 @@ static void upgrade(const struct sim_use *reader, dlock_hold *upgradeable)
 struct begun {
 	struct sim_use writer;
 	int over;
+	int released; /* so is the reader, and the writer was not in the way */
 };
+
+static void note_behind(const struct begun *b)
+{
+	if (b->released && b->writer.hold)
+		sim_sched_fail("an upgrade came behind the release");
+}
 
 static void note(const struct dlock_result *r, void *arg)
 {
@@ -69,6 +76,7 @@ static void note(const struct dlock_result *r, void *arg)
 
 	b->over++;
 	w->hold = r->hold;
+	note_behind(b);
 	if (r->hold)
 		sim_judge_granted(w->name, SIM_WRITE, w->hold, w->owner,
 				  SIM_FOREVER, sim_sched_stalled());
@@ -80,6 +88,16 @@ static void release_writer(struct begun *b)
 	if (b->writer.hold)
 		sim_use_release(&b->writer);
 	b->writer.hold = NULL;
+}
+
+static void await_writer(const struct sim_caller *me, struct begun *b)
+{
+	release_writer(b);
+	while (!b->over) {
+		if (dlock_wait(me->play->client[me->client], 10) != DLOCK_OK)
+			sim_nap(SIM_MS);
+		release_writer(b);
+	}
 }
 
 /* Begin an upgrade, and cancel the upgrade or begin to release the write side:
@@ -118,29 +136,55 @@ static void begin_upgrade(const struct sim_use *reader, dlock_hold *upgradeable,
 	}
 }
 
+struct released {
+	int over, rc;
+};
+
+static void note_released(const struct dlock_result *r, void *arg)
+{
+	struct released *released = arg;
+
+	released->rc = r->code;
+	released->over++;
+}
+
+/* Release the reader, in some plays without waiting. */
+static int release(const struct sim_use *reader, dlock_hold *upgradeable,
+		   struct begun *b)
+{
+	const struct sim_play *p = reader->by->play;
+	struct released released = { 0 };
+	int rc;
+
+	if (!p->terms.starts_releases)
+		return dlock_release(upgradeable);
+	rc = dlock_release_start(upgradeable, note_released, &released);
+	if (rc == DLOCK_EINVAL)
+		return rc;
+	if (rc != DLOCK_OK)
+		return dlock_release(upgradeable);
+	b->released = 1;
+	note_behind(b);
+	sim_await(p, p->client[reader->by->client], &released.over);
+	return released.rc;
+}
+
 static int release_reader(const struct sim_use *reader, dlock_hold *upgradeable,
 			  struct begun *b)
 {
-	struct sim_caller *me = reader->by;
-	dlock_client *c = me->play->client[me->client];
 	int rc;
 
 	release_writer(b);
 	sim_judge_releasing(reader->hold, reader->owner);
-	rc = dlock_release(upgradeable);
-	if (rc == DLOCK_EINVAL && b->writer.hold) {
+	rc = release(reader, upgradeable, b);
+	if (rc == DLOCK_EINVAL) {
 		if (!dlock_member(upgradeable, 0) ||
 		    !dlock_member(upgradeable, 1))
 			sim_unexpected("half of a refused release", rc);
-		release_writer(b);
-		rc = dlock_release(upgradeable);
+		await_writer(reader->by, b);
+		rc = release(reader, upgradeable, b);
 	}
-	release_writer(b);
-	while (!b->over) {
-		if (dlock_wait(c, 10) != DLOCK_OK)
-			sim_nap(SIM_MS);
-		release_writer(b);
-	}
+	await_writer(reader->by, b);
 	return rc;
 }
 

@@ -281,6 +281,71 @@ CASE(async_upgrade, granted_and_cancelled_is_handed_out_before_the_release)
 	write_side_was_released_first();
 }
 
+/* ---- The release beside a thread that hands the upgrade out -------------- */
+
+enum { ROUNDS = 500 };
+
+static atomic_int begun, ready, processed; /* rounds */
+
+static void *process_beside(void *unused)
+{
+	for (int i = 1; i <= ROUNDS; i++) {
+		while (atomic_load(&begun) < i)
+			sched_yield();
+		atomic_store(&ready, i);
+		for (volatile int n = i % 100 * 50; n > 0; n--)
+			continue;
+		(void)dlock_process(client, 0);
+		atomic_store(&processed, i);
+	}
+	return unused;
+}
+
+/* Checks that the release was refused, or that nobody has the write side. */
+static void release_beside(int i)
+{
+	int rc;
+
+	memset(&upgrade, 0, sizeof(upgrade));
+	memset(&reads, 0, sizeof(reads));
+	begin(&upgrade, FOREVER);
+	EVENTUALLY(dlock_due_ms(client) == 0);
+	OK(dlock_cancel_op(client, op));
+	atomic_store(&begun, i);
+	while (atomic_load(&ready) < i)
+		continue;
+	rc = dlock_release_start(hold, outcome_note, &reads);
+	while (atomic_load(&processed) < i)
+		sched_yield();
+	if (rc == DLOCK_OK) {
+		outcomes_process(client);
+		ended_with(&upgrade, DLOCK_ECANCELED);
+		OK(outcome_of(&reads));
+		outcomes_leave(client);
+		return;
+	}
+	REFUSED(rc, DLOCK_EINVAL, "write side first");
+	OK(upgrade.rc);
+	OK(dlock_release(upgrade.hold));
+	OK(dlock_release(hold));
+}
+
+CASE(async_upgrade, handed_out_beside_a_started_release_refuses_that)
+{
+	pthread_t thread;
+
+	given_reader("fake:");
+	OK(dlock_release(theirs));
+	OK(dlock_release(hold));
+	outcomes_leave(client);
+	cr_assert_eq(pthread_create(&thread, NULL, process_beside, NULL), 0);
+	for (int i = 1; i <= ROUNDS; i++) {
+		hold = take(upg);
+		release_beside(i);
+	}
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
 /* ---- The end of the client, and arguments -------------------------------- */
 
 CASE(async_upgrade, that_waits_ends_when_the_client_is_closed)
