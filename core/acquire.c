@@ -94,16 +94,6 @@ static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
 		a->had_ms = had / DLK_MS;
 }
 
-/* An upgrade is of no use without the read side. */
-static int fail_alone(const struct dlki_claim *claim, struct dlk_error *err)
-{
-	if (!claim->beside || dlki_claim_valid(claim->beside))
-		return 0;
-	return dlk_fail(err, DLOCK_ELOST,
-			"lock '%s': the upgradeable read side was lost",
-			claim->record->name);
-}
-
 static int limit_passed(const struct dlki_wait *w)
 {
 	return dlk_now() >= dlki_after_ms(w->deadline, w->patience.ask_ms);
@@ -130,9 +120,12 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 
 	for (;; now = dlk_now()) {
 		int last = w->once || now >= w->deadline;
-		int rc = fail_alone(claim, err);
 		dlk_time limit;
+		int rc = 0;
 
+		if (claim->beside)
+			rc = dlki_claim_check_upgradeable(claim->beside, NULL,
+							  err);
 		if (rc != 0)
 			return rc;
 		w->patience.ask_ms = dlki_ask_ms(&c->ask);

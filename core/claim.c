@@ -220,6 +220,16 @@ int dlki_claim_valid(struct dlki_claim *claim)
 	return until == DLK_FOREVER;
 }
 
+int dlki_claim_check_upgradeable(struct dlki_claim *read,
+				 struct dlki_claim *gate, struct dlk_error *err)
+{
+	if (dlki_claim_valid(read) && (!gate || dlki_claim_valid(gate)))
+		return 0;
+	return dlk_fail(err, DLOCK_ELOST,
+			"lock '%s': the upgradeable read side was lost",
+			read->record->name);
+}
+
 int dlki_claim_check(struct dlki_claim *claim)
 {
 	if (claim->client->process != dlki_process())

@@ -175,6 +175,12 @@ void dlki_claim_discard(struct dlki_claim *claim);
 /* Without mu: does the promise still hold?  Swaps DLKI_EXPIRED in if not. */
 int dlki_claim_valid(struct dlki_claim *claim);
 
+/* Without mu: 0; or ELOST, the promise of an upgradeable hold is over, of the
+ * read side or of the gate, which may be NULL. */
+int dlki_claim_check_upgradeable(struct dlki_claim *read,
+				 struct dlki_claim *gate,
+				 struct dlk_error *err);
+
 /* Without mu: return for the claim's holds the results of dlock_check(),
  * dlock_remaining_ms(), dlock_warning_ms() and dlock_hold_fd().  The first two
  * take no lock. */

@@ -71,6 +71,8 @@ static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 	const struct dlki_acquire *a = &r->acquire;
 	int rc = dlki_wait_cancelled(a->claim, &r->wait, err);
 
+	if (rc == 0 && r->gate)
+		rc = dlki_claim_check_upgradeable(r->wait.beside, r->gate, err);
 	if (rc == 0)
 		rc = dlki_acquire_was_busy(a, err);
 	return rc != 0 ? rc : fail_stuck(a->claim->record, err);

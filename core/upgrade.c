@@ -119,13 +119,6 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 
 /* ---- The upgrade --------------------------------------------------------- */
 
-static int fail_lost(const struct dlki_record *r, struct dlk_error *err)
-{
-	return dlk_fail(err, DLOCK_ELOST,
-			"lock '%s': the upgradeable read side was lost",
-			r->name);
-}
-
 static struct dlki_claim *read_claim(const dlock_hold *hold)
 {
 	return dlki_multi_member(hold, DLKI_UPGRADEABLE_READ)->claim;
@@ -157,7 +150,8 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 				"that thread may upgrade it, unless the handle "
 				"was unbound (dlock_lock_unbind)",
 				r->name);
-	return dlki_multi_check(hold) == DLOCK_ELOST ? fail_lost(r, err) : 0;
+	return dlki_claim_check_upgradeable(*read, dlki_upgrade_gate(hold),
+					    err);
 }
 
 dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
@@ -175,18 +169,18 @@ int dlki_upgrade_over(const struct dlki_wait *wait, struct dlki_claim *gate,
 {
 	struct dlki_claim *read = wait->beside;
 	int64_t ask_ms = dlki_ask_ms(&read->client->ask);
-	struct dlk_error ignored = { 0 };
+	struct dlk_error ignored = { 0 }, lost;
 
 	if ((rc != 0 && rc != DLOCK_EBUSY) ||
-	    (dlki_claim_check(read) != DLOCK_ELOST &&
-	     dlki_claim_check(gate) != DLOCK_ELOST))
+	    dlki_claim_check_upgradeable(read, gate, &lost) == 0)
 		return rc;
 	if (rc == 0)
 		(void)dlki_release(*writes,
 				   dlki_after_ms(wait->deadline, ask_ms),
 				   &ignored);
 	*writes = NULL;
-	return fail_lost(read->record, err);
+	*err = lost;
+	return err->code;
 }
 
 /* With the release of the hold refused. */

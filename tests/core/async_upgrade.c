@@ -74,6 +74,23 @@ CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 	read_side_is_whole();
 }
 
+/* The upgrade has asked: others read. */
+CASE(async_upgrade, at_a_stuck_store_says_that_the_hold_was_lost)
+{
+	static struct outcome stuck, o;
+
+	given_reader("fake:?ttl=5s&ask=50ms&close=30s&connect=30s");
+	begin(&o, 500);
+	EVENTUALLY(stats(client).waiters == 1);
+	stick(fake, client, &stuck, FAKE_REFUSE);
+	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, 0).id);
+	over(&o, DLOCK_ELOST, "the upgradeable read side was lost");
+	fake_open_gate(fake);
+	OK(dlock_release(granted(&stuck)));
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	OK(dlock_release(theirs));
+}
+
 CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 {
 	given_reader("fake:");
