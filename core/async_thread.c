@@ -47,6 +47,14 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	return rc;
 }
 
+/* A release waits no longer than `close` for a question. */
+static void may_take_close(struct dlki_async *r)
+{
+	if (r->end.place == 0)
+		dlki_overdue_at(r,
+				dlki_after_ms(dlk_now(), r->client->close_ms));
+}
+
 int dlki_async_release(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
@@ -59,7 +67,7 @@ int dlki_async_release(struct dlki_async *r, struct dlk_error *err)
 	dlki_async_enter(r);
 	dlki_async_ready(r);
 	if (c->asyncs.asks)
-		dlki_overdue_at(r, dlki_after_ms(dlk_now(), c->close_ms));
+		may_take_close(r);
 	return 0;
 }
 
@@ -90,8 +98,12 @@ static int run_release(struct dlki_async *r, struct dlk_error *err)
 static int run_question(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
+	struct dlki_async *release;
 	int rc;
 
+	/* A release that waits, as for a callback, may have its turn soon. */
+	TAILQ_FOREACH(release, &c->asyncs.releases, in_queue)
+		may_take_close(release);
 	c->asyncs.asks = 1;
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_question_ask(r->question, err);

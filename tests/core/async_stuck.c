@@ -71,16 +71,27 @@ CASE(async_stuck, a_question_asks_when_its_turn_comes)
 		OK(dlock_release(granted(&before[i])));
 }
 
-/* A hold of "a", and a question that has half a minute. */
-static void given_question(struct outcome *asks)
+/* Takes "a". */
+static void given_brief_close(void)
 {
 	given_client("fake:?ttl=60s&ask=50ms&close=200ms&connect=30s");
 	outcomes_process(client);
 	lock = unbound(client, "a");
 	hold = take(lock);
+}
+
+/* Begins a question that has half a minute. */
+static void ask_at_length(struct outcome *asks)
+{
 	FAKE_SCRIPT(fake, FAKE_BREAK, .gate = 1, .fault = FAKE_REFUSE);
 	OK(dlock_break_start(unbound(client, "b"), 30000, outcome_note, asks));
 	EVENTUALLY(fake_count(fake, FAKE_BREAK) == 1);
+}
+
+static void given_question(struct outcome *asks)
+{
+	given_brief_close();
+	ask_at_length(asks);
 }
 
 /* The renewer releases the lock. */
@@ -105,6 +116,22 @@ CASE(async_stuck, a_release_of_a_lost_hold_says_so)
 	lose_last();
 	EVENTUALLY(stats(client).lost == 1);
 	give_async(&o, hold);
+	over(&o, DLOCK_ELOST, "was lost");
+	cr_assert(outcome_pending(&asks));
+	fake_open_gate(fake);
+	over(&asks, DLOCK_EUNREACHABLE, "");
+}
+
+/* The callback returns while the store is asked. */
+CASE(async_stuck, a_release_behind_a_callback_does_not_wait_for_a_question)
+{
+	events_call(hold_up);
+	given_brief_close();
+	lose_last();
+	EVENTUALLY(atomic_load(&inside) == 1);
+	give_async(&o, hold);
+	ask_at_length(&asks);
+	atomic_store(&go, 1);
 	over(&o, DLOCK_ELOST, "was lost");
 	cr_assert(outcome_pending(&asks));
 	fake_open_gate(fake);
