@@ -4,8 +4,10 @@
 #include "core/ask.h"
 #include "core/guard.h"
 #include "core/hold.h"
+#include "core/record.h"
 #include "core/registry.h"
 #include "core/store.h"
+#include "core/watch.h"
 
 #define BATCH 64
 
@@ -27,13 +29,21 @@ void dlki_async_begin_wait(struct dlki_async *r)
 
 /* ---- Which --------------------------------------------------------------- */
 
+/* May the claim be kept or passed?  The store may have to watch it first. */
+static int may_stay(const struct dlki_claim *claim)
+{
+	return dlki_watch_allows(claim) &&
+	       (claim->client->keep_ms > 0 ||
+		!TAILQ_EMPTY(&claim->record->parked));
+}
+
 /* Nothing keeps the release from asking the store at once. */
 static int is_plain_release(const struct dlki_async *r)
 {
 	const struct dlki_claim *claim = r->releasing->claim;
 
 	return r->last && claim->state == DLKI_HELD && !claim->busy &&
-	       !dlki_hold_end_waits(r->releasing, 1) &&
+	       !may_stay(claim) && !dlki_hold_end_waits(r->releasing, 1) &&
 	       !claim->client->sends_releases;
 }
 
@@ -88,41 +98,27 @@ static struct dlk_coming coming_attempt(struct dlki_async *r)
 	return coming;
 }
 
-/* The release may end here: where the claim is passed on, for example. */
+/* A plain release waits for nothing, and goes to the store. */
 static struct dlk_coming coming_release(struct dlki_async *r)
 {
-	struct dlk_coming coming = { .release = 1 };
-	struct dlk_error err = { 0 };
-	int rc = dlki_release_go(r->releasing, r->last, r->wait.deadline,
-				 &r->giving, &err);
+	struct dlk_error none;
 
-	if (r->giving.claim) {
-		coming.ticket = r->giving.claim->ticket;
-		coming.deadline = r->giving.deadline;
-		r->prepared = 1;
-		return coming;
-	}
-	r->state = DLKI_ASYNC_READY;
-	dlki_call_end(r->client);
-	dlki_async_over(r, rc, NULL, &err);
-	return coming;
+	(void)dlki_release_go(r->releasing, r->last, r->wait.deadline,
+			      &r->giving, &none);
+	r->prepared = 1;
+	return (struct dlk_coming){ .ticket = r->giving.claim->ticket,
+				    .deadline = r->giving.deadline,
+				    .release = 1 };
 }
 
 static void begin(struct batch *b)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < b->n; i++) {
 		struct dlki_async *r = b->call[i];
-		struct dlk_coming coming = r->releasing ? coming_release(r) :
-							  coming_attempt(r);
 
-		if (!coming.ticket)
-			continue;
-		b->call[n] = r;
-		b->coming[n++] = coming;
+		b->coming[i] = r->releasing ? coming_release(r) :
+					      coming_attempt(r);
 	}
-	b->n = n;
 }
 
 void dlki_async_prepare(struct dlock_client *c)
@@ -143,12 +139,11 @@ void dlki_async_prepare(struct dlock_client *c)
 		return;
 	collect(&b, &all->releases);
 	collect(&b, &all->acquires);
-	if (b.n > 1)
-		begin(&b);
-	else
+	if (b.n < 2) {
 		let_go(&b);
-	if (b.n == 0)
 		return;
+	}
+	begin(&b);
 	pthread_mutex_unlock(&c->mu);
 	DLKI_STORE(c, c->backend->prepare(c->session, b.coming, b.n));
 	pthread_mutex_lock(&c->mu);

@@ -147,6 +147,27 @@ CASE(async_batch, releases_that_fail_leave_nothing)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
+/* A release asks whether the client may keep the claim. */
+CASE(async_batch, a_release_that_may_keep_the_claim_holds_up_no_call)
+{
+	dlock_hold *h[N];
+
+	given_client("fakewantbatch:?ask=50ms&close=30s&connect=30s&keep=9s");
+	outcomes_process(client);
+	for (int i = 0; i < N; i++)
+		h[i] = take(unbound(client, (char[]){ (char)('a' + i), 0 }));
+	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
+	for (int i = 0; i < N; i++)
+		give_async(&given[i], h[i]);
+	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
+	stick_again(FAKE_WATCH);
+	ask_async(&first, unbound(client, "z"), 20);
+	over(&first, DLOCK_EUNREACHABLE, "did not answer other requests");
+	fake_open_gate(fake);
+	for (int i = 0; i < N; i++)
+		OK(outcome_of(&given[i]));
+}
+
 CASE(async_batch, a_closing_client_ends_all)
 {
 	given_calls("fakebatch:?ask=50ms&close=500ms&connect=30s", -1);

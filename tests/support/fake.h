@@ -10,7 +10,8 @@
  * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
  * fakemute, which has leases and no renew; fakeall, which has release_all;
  * fakewant, which is fake with watch_wanted; fakewantall, which has both;
- * fakesend, which is fakewant with release_begin.
+ * fakesend, which is fakewant with release_begin; fakebatch and fakewantbatch,
+ * with prepare.
  *
  * URI parameters: ttl (none: no claim expires), agreed (the store's answer to
  * the ttl), check, margin and linger (dlk_session.check_ms, margin_ms,

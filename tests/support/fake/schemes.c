@@ -33,6 +33,7 @@ static const char *const want_schemes[] = { "fakewant", NULL };
 static const char *const send_schemes[] = { "fakesend", NULL };
 static const char *const batch_schemes[] = { "fakebatch", NULL };
 static const char *const want_all_schemes[] = { "fakewantall", NULL };
+static const char *const want_batch_schemes[] = { "fakewantbatch", NULL };
 
 /* The members of each backend. */
 #define COMMON(scheme, text, more)                                             \
@@ -101,10 +102,18 @@ static const struct dlock_backend batch = {
 	.prepare = fakei_prepare,
 };
 
+static const struct dlock_backend want_batch = {
+	COMMON(want_batch_schemes, "the same, and it tells who asks",
+	       LOOKS | DLOCK_CAP_WANTED),
+	TELLING,
+	.prepare = fakei_prepare,
+};
+
 int fakei_register_schemes(void)
 {
 	static const struct dlock_backend *const backends[] = {
-		&full, &bare, &mute, &all, &want, &want_all, &send, &batch,
+		&full, &bare,     &mute,  &all,        &want,
+		&send, &want_all, &batch, &want_batch,
 	};
 	int rc = 0;
 
