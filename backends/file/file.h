@@ -35,6 +35,7 @@
 #include "backends/file/inotify.h"
 #include "backends/file/share.h"
 #include "backends/file/table.h"
+#include "core/base/verb.h"
 
 struct file_name;
 
@@ -102,29 +103,15 @@ static inline struct file_ticket *file_ticket(struct dlk_ticket *t)
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-enum dlk_verdict dlki_file_attempt(struct dlk_ticket *t, dlk_time deadline,
-				   struct dlk_error *err);
-void dlki_file_renew(struct dlk_session *s, struct dlk_ticket *const t[],
-		     enum dlk_renewal verdict[], size_t n, dlk_time deadline,
-		     struct dlk_error *err);
-int dlki_file_release(struct dlk_ticket *t, dlk_time deadline,
-		      struct dlk_error *err);
-int dlki_file_downgrade(struct dlk_ticket *t, dlk_time deadline,
-			struct dlk_error *err);
-int dlki_file_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
-			   struct dlk_error *err);
-int dlki_file_revoke(struct dlk_session *s, const struct dlk_request *request,
-		    dlk_time deadline, struct dlk_error *err);
-int dlki_file_inspect(struct dlk_session *s, const struct dlk_request *request,
-		      void (*each)(const struct dlock_participant *p,
-				   void *arg),
-		      void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_file_list(struct dlk_session *s,
-		   void (*each)(const struct dlock_lock_info *e, void *arg),
-		   void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_file_resize(struct dlk_session *s, const struct dlk_request *request,
-		     dlk_time deadline, struct dlk_error *err);
-int dlki_file_break(struct dlk_session *s, const struct dlk_request *request,
-		    dlk_time deadline, struct dlk_error *err);
+DLKI_VERB(attempt) dlki_file_attempt;
+DLKI_VERB(renew) dlki_file_renew;
+DLKI_VERB(release) dlki_file_release;
+DLKI_VERB(downgrade) dlki_file_downgrade;
+DLKI_VERB(watch_wanted) dlki_file_watch_wanted;
+DLKI_VERB(revoke) dlki_file_revoke;
+DLKI_VERB(inspect) dlki_file_inspect;
+DLKI_VERB(list) dlki_file_list;
+DLKI_VERB(resize) dlki_file_resize;
+DLKI_VERB(break_) dlki_file_break;
 
 #endif

@@ -14,6 +14,8 @@
 #include <dlock/backend.h>
 #include <sys/queue.h>
 
+#include "core/base/verb.h"
+
 struct mem_session {
 	struct dlk_session base;
 	int leased;              /* the URI sets a ttl */
@@ -60,28 +62,15 @@ static inline dlk_time mem_lease_end(const struct mem_session *s)
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-enum dlk_verdict dlki_mem_attempt(struct dlk_ticket *t, dlk_time deadline,
-				  struct dlk_error *err);
-void dlki_mem_renew(struct dlk_session *s, struct dlk_ticket *const t[],
-		    enum dlk_renewal verdict[], size_t n, dlk_time deadline,
-		    struct dlk_error *err);
-int dlki_mem_release(struct dlk_ticket *t, dlk_time deadline,
-		     struct dlk_error *err);
-int dlki_mem_downgrade(struct dlk_ticket *t, dlk_time deadline,
-		       struct dlk_error *err);
-int dlki_mem_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
-			  struct dlk_error *err);
-int dlki_mem_revoke(struct dlk_session *s, const struct dlk_request *request,
-		    dlk_time deadline, struct dlk_error *err);
-int dlki_mem_inspect(struct dlk_session *s, const struct dlk_request *request,
-		     void (*each)(const struct dlock_participant *p, void *arg),
-		     void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_mem_list(struct dlk_session *s,
-		  void (*each)(const struct dlock_lock_info *e, void *arg),
-		  void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_mem_resize(struct dlk_session *s, const struct dlk_request *request,
-		    dlk_time deadline, struct dlk_error *err);
-int dlki_mem_break(struct dlk_session *s, const struct dlk_request *request,
-		   dlk_time deadline, struct dlk_error *err);
+DLKI_VERB(attempt) dlki_mem_attempt;
+DLKI_VERB(renew) dlki_mem_renew;
+DLKI_VERB(release) dlki_mem_release;
+DLKI_VERB(downgrade) dlki_mem_downgrade;
+DLKI_VERB(watch_wanted) dlki_mem_watch_wanted;
+DLKI_VERB(revoke) dlki_mem_revoke;
+DLKI_VERB(inspect) dlki_mem_inspect;
+DLKI_VERB(list) dlki_mem_list;
+DLKI_VERB(resize) dlki_mem_resize;
+DLKI_VERB(break_) dlki_mem_break;
 
 #endif

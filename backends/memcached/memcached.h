@@ -22,6 +22,7 @@
 
 #include "backends/memcached/pool/digest.h"
 #include "backends/memcached/protocol/store.h"
+#include "core/base/verb.h"
 #include "core/loop/call.h"
 
 struct memc_ticket {

@@ -19,6 +19,7 @@
 #include <sys/queue.h>
 
 #include "core/base/blocks.h"
+#include "core/base/verb.h"
 #include "core/loop/call.h"
 
 struct redis_ticket;

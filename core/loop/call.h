@@ -14,9 +14,6 @@
 
 #include "core/loop/session.h"
 
-/* The type of a store's function in struct dlock_backend, to declare it. */
-#define DLKI_VERB(member) __typeof__(*(struct dlock_backend){ 0 }.member)
-
 /* An op, of a ticket or of the session.  The store fills in `base` and the
  * functions; any of them may be NULL. */
 struct dlki_opcall_op {
