@@ -8,9 +8,6 @@
 
 enum { LABEL_MAX = 240 };
 
-/* Of a hold: before, no waiter can have come. */
-#define PING_FROM_NS (DLK_MS / 10)
-
 struct redis_arg dlki_redis_key(const char *prefix, const char *key,
 				char out[RD_KEY_SIZE])
 {
@@ -102,36 +99,4 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 	out[n++] = '\n';
 	memcpy(out + n, request->name, name);
 	return (struct redis_arg){ out, n + name };
-}
-
-/* Make the arguments of a release.  The key keeps the token until a second
- * after the clock has passed the token. */
-void dlki_redis_release_args(struct redis_release *out, const char *owner,
-			     uint64_t token, uint64_t token_used)
-{
-	size_t len = dlki_digits(out->token, token);
-
-	memcpy(out->expected, "0 ", 2);
-	memcpy(out->expected + 2, owner, RD_OWNER_LEN);
-	out->args[0] = (struct redis_arg){ out->expected, 2 + RD_OWNER_LEN };
-	out->n_args = 1;
-	if (len != RD_TOKEN_LEN)
-		return;
-	out->expected[2 + RD_OWNER_LEN] = ' ';
-	memcpy(out->expected + 3 + RD_OWNER_LEN, out->token, RD_TOKEN_LEN);
-	out->args[0].len += 1 + RD_TOKEN_LEN;
-	out->args[1] = (struct redis_arg){ out->token, RD_TOKEN_LEN };
-	out->args[2].text = out->until;
-	out->args[2].len = dlki_digits(out->until, token / 1000 + 1000);
-	out->n_args = 3;
-	if (token_used == 0)
-		return;
-	out->args[3].text = out->used;
-	out->args[3].len = dlki_digits(out->used, token_used);
-	out->n_args = 4;
-}
-
-int dlki_redis_ping_pays(dlk_time lease_heard, int pushed, dlk_time now)
-{
-	return !pushed && now - lease_heard > PING_FROM_NS;
 }

@@ -45,31 +45,4 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 				    struct redis_arg ttl,
 				    char out[RD_PAYLOAD_SIZE]);
 
-/* The arguments of a release, which point into the structure. */
-struct redis_release {
-	struct redis_arg args[4];
-	size_t n_args;
-	char expected[52]; /* the lock's key begins so: "0 owner token" */
-	char token[24];
-	char until[24]; /* when the key may forget the token, ms */
-	char used[24];  /* the largest token that a hold was given */
-};
-
-/*
- * Is a PING to be sent ahead of a release?  When the server can write to
- * several clients, the server writes first to the client for which an answer
- * was ready last.  The answer to a release is ready behind the grant message
- * to the next waiter, so the releaser would run before the waiter.  The answer
- * to a PING ahead of the release turns the order round.
- *
- * The PING costs the server time.  A hold goes without when the hold was too
- * short for a waiter to have come, and when a grant message brought the hold:
- * then the lock passes on all the time, and the server is the bottleneck.
- */
-int dlki_redis_ping_pays(dlk_time lease_heard, int pushed, dlk_time now);
-
-/* Make the arguments.  `token` 0: unknown; `token_used` 0: only `token`. */
-void dlki_redis_release_args(struct redis_release *out, const char *owner,
-			     uint64_t token, uint64_t token_used);
-
 #endif
