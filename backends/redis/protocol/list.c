@@ -13,18 +13,16 @@
 #include "backends/redis/protocol/store.h"
 
 struct redis_listing {
-	struct redis_listing *next;
+	STAILQ_ENTRY(redis_listing) in_listings;
 	struct redis_found found;
 	size_t awaited; /* descriptions on their way; 0: SCAN's answer is */
 };
 
 static struct redis_listing *pop_listing(struct redis_store *s)
 {
-	struct redis_listing *l = s->listings;
+	struct redis_listing *l = STAILQ_FIRST(&s->listings);
 
-	s->listings = l->next;
-	if (!s->listings)
-		s->listings_end = &s->listings;
+	STAILQ_REMOVE_HEAD(&s->listings, in_listings);
 	return l;
 }
 
@@ -36,7 +34,7 @@ static void free_listing(struct redis_listing *l)
 
 void dlki_redis_store_unlist(struct redis_store *s)
 {
-	while (s->listings)
+	while (!STAILQ_EMPTY(&s->listings))
 		free_listing(pop_listing(s));
 }
 
@@ -56,9 +54,7 @@ static void ask_more(struct redis_store *s, struct dlki_op *op,
 		dlki_redis_store_no_memory(op);
 		free_listing(l);
 	} else {
-		l->next = NULL;
-		*s->listings_end = l;
-		s->listings_end = &l->next;
+		STAILQ_INSERT_TAIL(&s->listings, l, in_listings);
 		dlki_send(s->main.link, DLKI_LIST, &op, 1, out.bytes, out.len);
 	}
 	dlki_redis_commands_free(&out);
@@ -115,7 +111,7 @@ static enum redis_taken take_scan(struct redis_store *s,
 static enum redis_taken take_description(struct redis_store *s,
 					 const struct redis_answer *a)
 {
-	struct redis_listing *l = s->listings;
+	struct redis_listing *l = STAILQ_FIRST(&s->listings);
 	struct dlki_op *op = a->op;
 	struct dlock_lock_info info;
 	char name[256];
@@ -141,6 +137,7 @@ static enum redis_taken take_description(struct redis_store *s,
 enum redis_taken dlki_redis_store_listed(struct redis_store *s,
 					 const struct redis_answer *a)
 {
-	return s->listings->awaited > 0 ? take_description(s, a) :
-					  take_scan(s, a);
+	return STAILQ_FIRST(&s->listings)->awaited > 0 ?
+		       take_description(s, a) :
+		       take_scan(s, a);
 }

@@ -69,7 +69,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	name_channel(s);
 	for (size_t i = 0; i < RD_SCRIPTS; i++)
 		s->knows[i] = 1;
-	s->listings_end = &s->listings;
+	STAILQ_INIT(&s->listings);
 	s->main.link = dlki_link_open(base, DLKI_ANSWERS);
 	s->ear.link = dlki_link_open(base, DLKI_NEWS);
 	if (!s->main.link || !s->ear.link)

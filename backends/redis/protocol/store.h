@@ -57,7 +57,7 @@ struct redis_store {
 	int told;              /* the log says that the ear is refused */
 
 	/* LIST ops with a request in flight, in the same order. */
-	struct redis_listing *listings, **listings_end;
+	STAILQ_HEAD(, redis_listing) listings;
 };
 
 /* ---- Calls: call.c ------------------------------------------------------- */
