@@ -86,10 +86,8 @@ static void redis_greet(struct dlki_store *base, struct dlki_link *l,
 
 	s->now = line->heard = now;
 	/* Without a reader there is no greeting, and the connection ends. */
-	if (dlki_redis_reader_init(&line->reader, &err) != 0)
-		return;
-	line->has_reader = 1;
-	dlki_redis_store_greet(s, line);
+	if (dlki_redis_reader_init(&line->reader, &err) == 0)
+		dlki_redis_store_greet(s, line);
 }
 
 static redis_submit_fn *const submit[DLKI_VERBS] = {
@@ -135,17 +133,10 @@ static int redis_input(struct dlki_store *base, struct dlki_link *l,
 	struct redis_store *s = (struct redis_store *)base;
 	struct redis_line *line = line_of(s, l);
 
-	if (!line->has_reader)
+	if (!line->reader.hiredis)
 		return dlki_nomem(err);
 	s->now = now;
 	return dlki_redis_store_input(s, line, bytes, n, err);
-}
-
-static void forget_reader(struct redis_line *line)
-{
-	if (line->has_reader)
-		dlki_redis_reader_free(&line->reader);
-	line->has_reader = 0;
 }
 
 static void redis_lost(struct dlki_store *base, struct dlki_link *l,
@@ -154,7 +145,7 @@ static void redis_lost(struct dlki_store *base, struct dlki_link *l,
 	struct redis_store *s = (struct redis_store *)base;
 
 	(void)now;
-	forget_reader(line_of(s, l));
+	dlki_redis_reader_free(&line_of(s, l)->reader);
 	if (l == s->main.link)
 		dlki_redis_store_unlist(s);
 }
@@ -181,8 +172,8 @@ static void redis_close(struct dlki_store *base)
 {
 	struct redis_store *s = (struct redis_store *)base;
 
-	forget_reader(&s->main);
-	forget_reader(&s->ear);
+	dlki_redis_reader_free(&s->main.reader);
+	dlki_redis_reader_free(&s->ear.reader);
 	dlki_redis_store_unlist(s);
 }
 

@@ -28,8 +28,7 @@ enum redis_greeting {
 /* A link, and the state of the connection. */
 struct redis_line {
 	struct dlki_link *link;
-	struct redis_reader reader;
-	int has_reader;
+	struct redis_reader reader; /* without hiredis: none */
 	enum redis_greeting greeting[6];
 	size_t greetings, greeted;
 	dlk_time heard;
