@@ -123,19 +123,14 @@ int dlki_redis_watch_answer(const struct redis_reply *r,
 	return 1;
 }
 
-int dlki_redis_seen(const struct redis_reply *r, int plain,
-		    struct redis_seen *out)
+int dlki_redis_is_seen(const struct redis_reply *r, int plain)
 {
 	enum { TOKEN = 16 };
 
-	if (r->type != RD_STRING ||
-	    (r->len != TOKEN && !(plain && r->len == RD_SEEN_LEN)) ||
-	    strspn(r->text, "0123456789") < TOKEN ||
-	    strspn(r->text, "0123456789abcdef") != r->len)
-		return 0;
-	memcpy(out->text, r->text, r->len);
-	out->len = r->len;
-	return 1;
+	return r->type == RD_STRING &&
+	       (r->len == TOKEN || (plain && r->len == RD_SEEN_LEN)) &&
+	       strspn(r->text, "0123456789") >= TOKEN &&
+	       strspn(r->text, "0123456789abcdef") == r->len;
 }
 
 /* "lease label\nname", "lease*permits label\nname" or

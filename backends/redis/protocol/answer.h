@@ -45,18 +45,11 @@ struct redis_watch_answer {
 int dlki_redis_watch_answer(const struct redis_reply *r,
 			    struct redis_watch_answer *out);
 
-/* Read the answer to the first call of break, which tells the holders. */
+/* Is this the answer to the first call of break, which tells the holders?  It
+ * is the largest token, zeroes without a holder; and with `plain` maybe the
+ * digest of the plain key's value. */
 enum { RD_SEEN_LEN = 16 + 40 };
-struct redis_seen {
-	char text[RD_SEEN_LEN]; /* the largest token, zeroes without a holder;
-				 * and maybe the digest of the plain key's
-				 * value */
-	size_t len;
-};
-
-/* `plain`: there may be a digest.  0: nonsense. */
-int dlki_redis_seen(const struct redis_reply *r, int plain,
-		    struct redis_seen *out);
+int dlki_redis_is_seen(const struct redis_reply *r, int plain);
 
 /* Read the row of inspect with the limit of a semaphore; 0: another row. */
 int dlki_redis_limit_row(const struct redis_reply *r, uint32_t *limit);

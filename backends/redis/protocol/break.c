@@ -41,10 +41,8 @@ void dlki_redis_store_break(struct redis_store *s, struct dlki_op *op)
 enum redis_taken dlki_redis_store_broken(struct redis_store *s,
 					 const struct redis_answer *a)
 {
-	char text[DLKI_ABOUT] = "";
-	struct redis_seen seen;
 	int64_t done;
-	int has_seen = dlki_redis_seen(a->reply, s->plain, &seen);
+	int has_seen = dlki_redis_is_seen(a->reply, s->plain);
 
 	if (!has_seen && !dlki_redis_number(a->reply, 0, &done))
 		return RD_SENSELESS;
@@ -56,9 +54,8 @@ enum redis_taken dlki_redis_store_broken(struct redis_store *s,
 		dlki_answered(a->op, 1);
 		return RD_TAKEN;
 	}
-	memcpy(text, seen.text, seen.len);
 	if (a->op->about)
-		memcpy(a->op->about, text, sizeof(text));
-	break_up_to(s, a->op, text);
+		memcpy(a->op->about, a->reply->text, a->reply->len + 1);
+	break_up_to(s, a->op, a->reply->text);
 	return RD_TAKEN;
 }
