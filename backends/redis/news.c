@@ -105,12 +105,6 @@ void dlki_redis_listen(struct redis_session *s)
 	pthread_mutex_unlock(&s->listen_mu);
 }
 
-void dlki_redis_listen_no_more(struct redis_session *s)
-{
-	if (s->listens)
-		(void)dlk_listen(&s->base, -1, NULL);
-}
-
 void dlki_redis_pump(struct dlk_session *base)
 {
 	const struct dlki_session *s = &dlki_redis_session(base)->loop;

@@ -25,7 +25,8 @@ static void redis_close(struct dlk_session *base, dlk_time deadline)
 	struct redis_session *s = dlki_redis_session(base);
 
 	(void)deadline; /* close() waits for no answer */
-	dlki_redis_listen_no_more(s);
+	if (s->listens)
+		(void)dlk_listen(base, -1, NULL);
 	dlki_session_close(&s->loop);
 	dlki_blocks_destroy(&s->ops);
 	pthread_mutex_destroy(&s->listen_mu);

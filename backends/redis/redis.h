@@ -128,7 +128,6 @@ extern const struct dlki_news dlki_redis_news;
 
 /* Have the core poll the news, from the first wait on. */
 void dlki_redis_listen(struct redis_session *s);
-void dlki_redis_listen_no_more(struct redis_session *s);
 
 DLKI_VERB(pump) dlki_redis_pump;
 

@@ -350,7 +350,7 @@ Test(replies, commands)
 
 	dlki_redis_commands_init(&o);
 	dlki_redis_commands_begin(&o, 2);
-	dlki_redis_commands_text(&o, "GET");
+	dlki_redis_commands_arg(&o, "GET", 3);
 	dlki_redis_commands_arg(&o, "a\0b", 3);
 	cr_expect_eq(o.len, 22);
 	cr_expect_arr_eq(o.bytes, "*2\r\n$3\r\nGET\r\n$3\r\na\0b\r\n", 22);

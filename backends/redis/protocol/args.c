@@ -21,20 +21,6 @@ struct redis_arg dlki_redis_key(const char *prefix, const char *key,
 	return (struct redis_arg){ out, n + len + 3 };
 }
 
-int dlki_redis_plain_check(const char *prefix, const char *name,
-			   struct dlk_error *err)
-{
-	size_t n = strlen(prefix);
-
-	if (strncmp(name, prefix, n) != 0 || name[n] != ':')
-		return 0;
-	return dlk_fail(err, DLOCK_EINVAL,
-			"'%s': with key=plain a name is a key of the server, "
-			"and those that begin with '%s:' are dlock's own: use "
-			"another prefix= or another name",
-			name, prefix);
-}
-
 struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
 				  char out[RD_GRANT_SIZE])
 {

@@ -19,11 +19,6 @@ enum {
 struct redis_arg dlki_redis_key(const char *prefix, const char *key,
 				char out[RD_KEY_SIZE]);
 
-/* Check the plain key, the lock's name.  EINVAL if it could be a key of
- * dlock. */
-int dlki_redis_plain_check(const char *prefix, const char *name,
-			   struct dlk_error *err);
-
 /* Print "owner token", which identifies a grant. */
 struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
 				  char out[RD_GRANT_SIZE]);

@@ -18,12 +18,11 @@ static enum redis_script script_of(const struct redis_store *s,
 void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
-	struct redis_arg ttl = { s->ttl, s->ttl_len };
 	char payload[RD_PAYLOAD_SIZE], record[RD_RECORD_SIZE];
 	const struct redis_arg args[] = {
 		{ request->owner, RD_OWNER_LEN },
-		ttl,
-		dlki_redis_payload(request, ttl, payload),
+		s->ttl,
+		dlki_redis_payload(request, s->ttl, payload),
 		dlki_redis_wait_record(s->order, request, op->id, s->channel,
 				       record),
 	};

@@ -10,7 +10,7 @@ static struct redis_script_keys keys_of(const struct redis_store *s,
 {
 	struct redis_script_keys keys = {
 		.lock = dlki_redis_key(s->prefix, request->key, key),
-		.clock = { s->clock, s->clock_len },
+		.clock = s->clock,
 	};
 
 	if (s->plain) {
@@ -48,11 +48,17 @@ void dlki_redis_store_probe(struct dlki_link *l)
 
 int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op)
 {
+	const char *name = op->request->name;
+	size_t n = strlen(s->prefix);
 	struct dlk_error err;
 
-	if (!s->plain ||
-	    dlki_redis_plain_check(s->prefix, op->request->name, &err) == 0)
+	if (!s->plain || strncmp(name, s->prefix, n) != 0 || name[n] != ':')
 		return 1;
+	dlk_fail(&err, DLOCK_EINVAL,
+		 "'%s': with key=plain a name is a key of the server, and "
+		 "those that begin with '%s:' are dlock's own: use another "
+		 "prefix= or another name",
+		 name, s->prefix);
 	dlki_failed(op, &err, DLKI_RESIDUE_NONE);
 	return 0;
 }

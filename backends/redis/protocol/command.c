@@ -94,15 +94,10 @@ void dlki_redis_commands_put(struct redis_commands *out, const char *bytes,
 	out->len += len;
 }
 
-void dlki_redis_commands_text(struct redis_commands *out, const char *text)
-{
-	dlki_redis_commands_arg(out, text, strlen(text));
-}
-
 void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
 			      const char *const argv[])
 {
 	dlki_redis_commands_begin(out, argc);
 	for (size_t i = 0; i < argc; i++)
-		dlki_redis_commands_text(out, argv[i]);
+		dlki_redis_commands_arg(out, argv[i], strlen(argv[i]));
 }

@@ -31,7 +31,6 @@ void dlki_redis_commands_free(struct redis_commands *out);
 void dlki_redis_commands_begin(struct redis_commands *out, size_t argc);
 void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
 			     size_t len);
-void dlki_redis_commands_text(struct redis_commands *out, const char *text);
 
 /* Append arguments already in the form for the server. */
 void dlki_redis_commands_put(struct redis_commands *out, const char *bytes,

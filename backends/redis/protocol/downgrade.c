@@ -5,13 +5,12 @@
 void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
-	struct redis_arg ttl = { s->ttl, s->ttl_len };
 	char payload[RD_PAYLOAD_SIZE], grant[RD_GRANT_SIZE];
 	char used[DLKI_DIGITS];
 	const struct redis_arg args[] = {
 		dlki_redis_grant(request->owner, op->token, grant),
-		ttl,
-		dlki_redis_payload(request, ttl, payload),
+		s->ttl,
+		dlki_redis_payload(request, s->ttl, payload),
 		{ used, dlki_digits(used, op->token_used) },
 	};
 	const struct redis_script_call call = { RD_DOWNGRADE, args,

@@ -63,9 +63,11 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	if (s->order == 'f')
 		s->terms.caps |= DLOCK_CAP_FAIR;
 	open_plain(s);
-	s->ttl_len = dlki_digits(s->ttl, (uint64_t)ttl_ms);
-	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
-					s->prefix);
+	s->ttl.text = s->ttl_text;
+	s->ttl.len = dlki_digits(s->ttl_text, (uint64_t)ttl_ms);
+	s->clock.text = s->clock_text;
+	s->clock.len = (size_t)snprintf(s->clock_text, sizeof(s->clock_text),
+					"%s:clock", s->prefix);
 	name_channel(s);
 	for (size_t i = 0; i < RD_SCRIPTS; i++)
 		s->knows[i] = 1;

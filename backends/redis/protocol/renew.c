@@ -13,7 +13,7 @@ void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op)
 	char grant[RD_GRANT_SIZE];
 	const struct redis_arg args[] = {
 		dlki_redis_grant(op->request->owner, op->token, grant),
-		{ s->ttl, s->ttl_len },
+		s->ttl,
 	};
 	const struct redis_script_call call = { s->plain ? RD_RENEW_PLAIN :
 							   RD_RENEW,

@@ -45,11 +45,9 @@ struct redis_store {
 	int plain;  /* key=plain */
 	uint32_t db;
 	const char *prefix; /* the URI's */
-	char ttl[24];
-	size_t ttl_len;
+	char ttl_text[24], clock_text[80];
+	struct redis_arg ttl, clock; /* these; prefix:clock */
 	char channel[124];
-	char clock[80];       /* prefix:clock */
-	size_t clock_len;
 	int knows[RD_SCRIPTS]; /* the server has the script, as far as known */
 	dlk_time warned;       /* of the server's clock; 0: not yet */
 	int is_judged;         /* by INFO, once it is the client's */

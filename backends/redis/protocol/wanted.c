@@ -12,7 +12,7 @@ void dlki_redis_store_watch(struct redis_store *s, struct dlki_op *op)
 	const struct redis_arg args[] = {
 		dlki_redis_grant(op->request->owner, op->token, grant),
 		{ s->channel, strlen(s->channel) },
-		{ s->ttl, s->ttl_len },
+		s->ttl,
 	};
 	const struct redis_script_call call = { RD_WATCH, args, 3 };
 
