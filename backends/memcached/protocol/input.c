@@ -22,13 +22,14 @@ static void forget_request(struct memc_job *job, const struct dlki_op *op)
 /* Return the job that awaits a line or data; NULL: no job does. */
 static struct memc_job *front_job(struct memc_store *s, struct dlki_op **op)
 {
+	struct memc_job *job = STAILQ_FIRST(&s->jobs);
 	struct dlki_front front;
 
-	if (!s->jobs || !dlki_front(s->link, &front))
+	if (!job || !dlki_front(s->link, &front))
 		return NULL;
 	*op = dlki_front_op(s->link, 0);
-	forget_request(s->jobs, *op);
-	return s->jobs;
+	forget_request(job, *op);
+	return job;
 }
 
 /* End the op of the earliest request, to which the bytes are no answer.  For

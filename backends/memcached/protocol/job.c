@@ -202,9 +202,7 @@ static void send_part(struct memc_store *s, struct memc_job *job,
 	job->at = 0;
 	job->at_place = job->from;
 	job->said[0] = '\0';
-	job->next = NULL;
-	*s->jobs_end = job;
-	s->jobs_end = &job->next;
+	STAILQ_INSERT_TAIL(&s->jobs, job, in_jobs);
 	s->asking += job->asks != 0;
 	mark_unclear(job, op);
 	put_request(s, job, op);
@@ -348,12 +346,10 @@ static void go_on(struct memc_store *s, struct memc_job *job,
 
 void dlki_memc_job_answered(struct memc_store *s, struct dlki_op *op)
 {
-	struct memc_job *job = s->jobs;
+	struct memc_job *job = STAILQ_FIRST(&s->jobs);
 	struct dlki_front front = { 0 };
 
-	s->jobs = job->next;
-	if (!s->jobs)
-		s->jobs_end = &s->jobs;
+	STAILQ_REMOVE_HEAD(&s->jobs, in_jobs);
 	if (dlki_front(s->link, &front))
 		job->asked = front.since;
 	if (job->part != MEMC_STATS_ONLY)
@@ -370,12 +366,11 @@ void dlki_memc_job_answered(struct memc_store *s, struct dlki_op *op)
 
 void dlki_memc_jobs_forget(struct memc_store *s)
 {
-	while (s->jobs) {
-		struct memc_job *job = s->jobs;
+	struct memc_job *job;
 
-		s->jobs = job->next;
+	while ((job = STAILQ_FIRST(&s->jobs))) {
+		STAILQ_REMOVE_HEAD(&s->jobs, in_jobs);
 		dlki_memc_job_free(job);
 	}
-	s->jobs_end = &s->jobs;
 	s->asking = 0;
 }

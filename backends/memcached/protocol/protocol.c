@@ -11,7 +11,7 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 	int64_t ttl_ms = dlk_param_int(base->uri, "ttl");
 	int rc = dlki_memc_uri_check(base->uri, err);
 
-	s->jobs_end = &s->jobs;
+	STAILQ_INIT(&s->jobs);
 	if (rc == 0)
 		rc = dlki_memc_uri_lease(&ttl_ms, &s->lives, err);
 	if (rc != 0)

@@ -50,7 +50,7 @@ struct memc_store {
 	/* The connection. */
 	struct memc_run run;
 	dlk_time round_trip;    /* of the latest answer */
-	struct memc_job *jobs, **jobs_end; /* in flight */
+	STAILQ_HEAD(, memc_job) jobs; /* in flight */
 	struct memc_job *greeting; /* the job of every greeting */
 	struct memc_job *spare; /* the last ended job, or NULL: a release behind
 				 * an acquire needs no memory */
@@ -148,7 +148,7 @@ enum memc_login {
 
 struct memc_job {
 	struct memc_store *store;
-	struct memc_job *next;
+	STAILQ_ENTRY(memc_job) in_jobs;
 	enum dlki_verb verb;
 	memc_then *then;   /* all of the request is answered */
 	memc_then *after;  /* ... and the survey or the wish is over */
