@@ -171,7 +171,7 @@ void dlki_memc_close(struct dlk_session *base, dlk_time deadline)
 
 	(void)deadline; /* no server is asked */
 	for (size_t i = 0; s->servers && i < s->n; i++)
-		dlki_memc_server_close(&s->servers[i]);
+		dlki_session_close(&s->servers[i].engine);
 	free(s->servers);
 	dlki_memc_pool_free(s->pool);
 }

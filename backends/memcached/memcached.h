@@ -78,7 +78,6 @@ dlki_memc_server_of(struct dlk_session *s, const char *name)
 int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err);
 int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
 			   struct dlk_error *err);
-void dlki_memc_server_close(struct memc_server *s);
 
 DLKI_VERB(open) dlki_memc_open;
 DLKI_VERB(close) dlki_memc_close;

@@ -81,8 +81,3 @@ int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
 
 	return rc != 0 ? rc : wait_for_server(s, deadline, err);
 }
-
-void dlki_memc_server_close(struct memc_server *s)
-{
-	dlki_session_close(&s->engine);
-}
