@@ -222,8 +222,7 @@ static void take_gate(struct memc_store *s, struct memc_job *job,
 {
 	struct memc_claim *claim = &dlki_memc_asked(op)->claim;
 
-	if (claim->owned == MEMC_AT_GATE &&
-	    dlki_memc_claim_is_here(claim, &s->run)) {
+	if (claim->owned == MEMC_AT_GATE && claim->epoch == s->run.epoch) {
 		look_for_readers(s, job, op);
 		return;
 	}

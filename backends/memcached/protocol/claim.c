@@ -24,13 +24,6 @@ void dlki_memc_claim_accept(struct memc_claim *claim,
 	claim->add = op->item.add;
 }
 
-int dlki_memc_claim_is_here(const struct memc_claim *claim,
-			    const struct memc_run *run)
-{
-	return claim->owned != MEMC_NOTHING && claim->born_s == run->born_s &&
-	       claim->epoch == run->epoch;
-}
-
 int dlki_memc_claim_granted(const struct memc_claim *claim,
 			    const struct memc_item *item)
 {

@@ -40,10 +40,6 @@ void dlki_memc_claim_accept(struct memc_claim *claim,
 			    const struct memc_run *run,
 			    const struct memc_op *op);
 
-/* Is the claim's item known, on this very run of this very server? */
-int dlki_memc_claim_is_here(const struct memc_claim *claim,
-			    const struct memc_run *run);
-
 /* Is this item, of the claim's owner, the granted item?  An add that arrives
  * late, behind a loss of all items, makes another item.  The token alone does
  * not tell: up to 1.6.23 a server that moves an item changes the cas. */

@@ -19,7 +19,7 @@ struct memc_lives {
 
 struct memc_run {
 	uint64_t born_s;      /* the second of the start; 0: not greeted yet */
-	uint64_t epoch;       /* another epoch: another server */
+	uint64_t epoch;       /* another epoch: another server or run */
 	uint64_t base;        /* of the tokens of this run of the server */
 	dlk_time seen;        /* when the run was there for certain */
 	uint64_t uptime_s;    /* ... and the server's count then, or later */
