@@ -9,13 +9,7 @@
 #define BACKEND(schemes_, params_, summary_)                                   \
 	{                                                                      \
 		.size = sizeof(struct dlock_backend), .schemes = (schemes_),   \
-		.summary = (summary_),                                         \
-		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED |                  \
-			DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |                    \
-			DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_EXPIRE |           \
-			DLOCK_CAP_INSPECT | DLOCK_CAP_UPGRADE |                \
-			DLOCK_CAP_PERMITS | DLOCK_CAP_RESIZE,                  \
-		.params = (params_),                                           \
+		.summary = (summary_), .caps = MEMC_CAPS, .params = (params_), \
 		.session_size = sizeof(struct memc_session),                   \
 		.ticket_size = sizeof(struct memc_ticket),                     \
 		.open = dlki_memc_open, .close = dlki_memc_close,              \

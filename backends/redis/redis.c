@@ -63,16 +63,7 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 #define BACKEND(schemes_, params_, summary_)                                   \
 	{                                                                      \
 		.size = sizeof(struct dlock_backend), .schemes = (schemes_),   \
-		.summary = (summary_),                                         \
-		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED |                  \
-			DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |                    \
-			DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |             \
-			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |                    \
-			DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |                   \
-			DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE |                  \
-			DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE |                \
-			DLOCK_CAP_REVOKE_PERMITS,                              \
-		.params = (params_),                                           \
+		.summary = (summary_), .caps = RD_CAPS, .params = (params_),   \
 		.session_size = sizeof(struct redis_session),                  \
 		.ticket_size = sizeof(struct redis_ticket),                    \
 		.open = redis_open, .close = redis_close,                      \

@@ -20,11 +20,7 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 	s->terms = (struct dlki_terms){
 		.lease_ms = ttl_ms,
 		.linger_ms = INT64_C(1000) * MEMC_MORE_S,
-		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
-			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
-			DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-			DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS |
-			DLOCK_CAP_RESIZE,
+		.caps = MEMC_CAPS,
 	};
 	s->greeting = dlki_memc_job_new(s, NULL);
 	if (s->greeting) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The URI of a memcached store: parameters, place, lease and polls; and the
- * messages about a server.  Pure. */
+/* The URI of a memcached store: parameters, place, lease and polls; what the
+ * store promises; and the messages about a server.  Pure. */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_URI_H
 #define DLOCK_MEMCACHED_PROTOCOL_URI_H
 
@@ -10,6 +10,12 @@ enum { MEMC_DEFAULT_PORT = 11211 };
 
 /* The parameter `protocol`. */
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
+
+#define MEMC_CAPS                                                              \
+	(DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |               \
+	 DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_EXPIRE |        \
+	 DLOCK_CAP_INSPECT | DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS |           \
+	 DLOCK_CAP_RESIZE)
 
 /* Rows for each scheme's table of parameters. */
 #define MEMC_URI_PARAMS                                                        \

@@ -32,11 +32,7 @@ static void open_plain(struct redis_store *s)
 	if (!s->plain)
 		return;
 	s->order = 'a';
-	s->terms.caps &= ~(uint32_t)(DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |
-				     DLOCK_CAP_WANTED | DLOCK_CAP_SHARED |
-				     DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE |
-				     DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE |
-				     DLOCK_CAP_REVOKE_PERMITS);
+	s->terms.caps &= RD_CAPS_PLAIN;
 }
 
 static int redis_open(struct dlki_store *base, struct dlk_error *err)
@@ -51,17 +47,12 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	s->terms = (struct dlki_terms){
 		.lease_ms = ttl_ms,
 		.margin_ms = 1,
-		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
-			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
-			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-			DLOCK_CAP_LIST | DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE |
-			DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE |
-			DLOCK_CAP_REVOKE_PERMITS,
+		.caps = RD_CAPS,
 	};
 	s->prefix = dlk_param_text(uri, "prefix");
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';
-	if (s->order == 'f')
-		s->terms.caps |= DLOCK_CAP_FAIR;
+	if (s->order == 'a')
+		s->terms.caps &= ~(uint32_t)DLOCK_CAP_FAIR;
 	open_plain(s);
 	s->ttl.text = s->ttl_text;
 	s->ttl.len = dlki_digits(s->ttl_text, (uint64_t)ttl_ms);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The URI of a Redis store: parameters and place.  Pure.
+ * The URI of a Redis store: parameters and place; and what the store promises,
+ * with key=plain and without.  Pure.
  */
 #ifndef DLOCK_REDIS_URI_H
 #define DLOCK_REDIS_URI_H
@@ -8,6 +9,14 @@
 #include <dlock/backend.h>
 
 enum { RD_DEFAULT_PORT = 6379 };
+
+#define RD_CAPS_PLAIN							       \
+	(DLOCK_CAP_REMOTE | DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |        \
+	 DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST)
+#define RD_CAPS								       \
+	(RD_CAPS_PLAIN | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_FAIR | \
+	 DLOCK_CAP_WAKE | DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE |		       \
+	 DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE | DLOCK_CAP_REVOKE_PERMITS)
 
 /* Rows for each scheme's table of parameters. */
 #define RD_URI_PARAMS							       \
