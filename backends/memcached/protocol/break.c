@@ -24,12 +24,6 @@ static void tokens_seen(struct memc_store *s, struct memc_job *job,
 	dlki_memc_sweep(s, job, op);
 }
 
-static void see_tokens(struct memc_store *s, struct memc_job *job,
-		       struct dlki_op *op)
-{
-	dlki_memc_job_survey_all(s, job, op, tokens_seen);
-}
-
 void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job = dlki_memc_job_new(s, op);
@@ -42,6 +36,6 @@ void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)
 		job->last = (uint64_t)strtoll(op->about, NULL, 10);
 		dlki_memc_sweep(s, job, op);
 	} else {
-		dlki_memc_job_confirm(s, job, op, see_tokens);
+		dlki_memc_job_survey_all(s, job, op, tokens_seen);
 	}
 }

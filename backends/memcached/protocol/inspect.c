@@ -105,12 +105,6 @@ static void report(struct memc_store *s, struct memc_job *job,
 	dlki_memc_end_answered(job, op, 1);
 }
 
-static void see_items(struct memc_store *s, struct memc_job *job,
-		      struct dlki_op *op)
-{
-	dlki_memc_job_survey_all(s, job, op, report);
-}
-
 void dlki_memc_store_inspect(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job = dlki_memc_job_new(s, op);
@@ -118,5 +112,5 @@ void dlki_memc_store_inspect(struct memc_store *s, struct dlki_op *op)
 	if (!job)
 		return;
 	job->each = copy_item;
-	dlki_memc_job_confirm(s, job, op, see_items);
+	dlki_memc_job_survey_all(s, job, op, report);
 }

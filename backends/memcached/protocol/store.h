@@ -248,7 +248,8 @@ void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
  * which a get of the survey has found. */
 void dlki_memc_job_reach(struct memc_job *job, const struct memc_op *one);
 
-/* The same for the gate and the slots, and the mark of a semaphore. */
+/* The same for the gate and the slots, and the mark of a semaphore, when the
+ * run is known to be there. */
 void dlki_memc_job_survey_all(struct memc_store *s, struct memc_job *job,
 			      struct dlki_op *op, memc_then *after);
 

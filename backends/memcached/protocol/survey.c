@@ -41,13 +41,20 @@ void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 	survey_on(s, job, op);
 }
 
-void dlki_memc_job_survey_all(struct memc_store *s, struct memc_job *job,
-			      struct dlki_op *op, memc_then *after)
+static void survey_all(struct memc_store *s, struct memc_job *job,
+		       struct dlki_op *op)
 {
 	int is_lock = op->request->kind == DLK_LOCK;
 
 	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
-			     dlki_memc_slots(op->request), after);
+			     dlki_memc_slots(op->request), job->after);
+}
+
+void dlki_memc_job_survey_all(struct memc_store *s, struct memc_job *job,
+			      struct dlki_op *op, memc_then *after)
+{
+	job->after = after;
+	dlki_memc_job_confirm(s, job, op, survey_all);
 }
 
 /* Return how many slots may be taken, by this item of a semaphore. */
