@@ -17,7 +17,7 @@ static void place(struct memc_session *s, size_t i)
 
 	/* The scheme of a server with a port is the session's, and says whether
 	 * there is TLS. */
-	*uri = *s->base.uri;
+	*uri = *s->remote.base.uri;
 	if (m.port == 0) {
 		uri->scheme = "memcached+unix";
 		uri->hosts = NULL;
@@ -34,7 +34,7 @@ static void place(struct memc_session *s, size_t i)
 
 static int make_pool(struct memc_session *s, struct dlk_error *err)
 {
-	const struct dlk_uri *uri = s->base.uri;
+	const struct dlk_uri *uri = s->remote.base.uri;
 	int rc = dlki_memc_uri_check_login(uri, err);
 
 	if (rc != 0)
@@ -42,7 +42,7 @@ static int make_pool(struct memc_session *s, struct dlk_error *err)
 	s->pool = dlki_memc_pool_new(uri, err);
 	if (!s->pool)
 		return err->code;
-	s->n = dlki_memc_pool_size(s->pool);
+	s->n = (unsigned int)dlki_memc_pool_size(s->pool);
 	for (size_t i = 0; dlki_memc_uri_is_tls(uri) && i < s->n; i++) {
 		struct memc_member m = dlki_memc_pool_member(s->pool, i);
 
@@ -59,7 +59,7 @@ static int make_pool(struct memc_session *s, struct dlk_error *err)
 
 static int make_servers(struct memc_session *s, struct dlk_error *err)
 {
-	const struct dlk_uri *uri = s->base.uri;
+	const struct dlk_uri *uri = s->remote.base.uri;
 	int rc;
 
 	s->n = 1;
@@ -73,7 +73,7 @@ static int make_servers(struct memc_session *s, struct dlk_error *err)
 	if (!s->servers)
 		return dlki_nomem(err);
 	for (size_t i = 0; i < s->n; i++) {
-		s->servers[i].base = s->base;
+		s->servers[i].base = s->remote.base;
 		s->servers[i].given.with_grants = s->n > 1;
 		dlki_memc_digest(s->pool, i, s->servers[i].digest);
 		if (s->pool)
@@ -102,16 +102,17 @@ static int begin(struct memc_session *s, struct dlk_error *err)
 static void agree(struct memc_session *s, const struct memc_server *server)
 {
 	const struct dlk_session *from = &server->base;
+	struct dlk_session *base = &s->remote.base;
 	struct memc_pauses pauses;
 
-	s->base.ttl_ms = from->ttl_ms;
-	s->base.margin_ms = from->margin_ms;
-	s->base.linger_ms = from->linger_ms;
-	s->base.check_ms = from->check_ms;
-	s->base.caps = from->caps;
-	pauses = dlki_memc_uri_pauses(s->base.uri, from->ttl_ms);
-	s->base.poll_min_ms = pauses.min_ms;
-	s->base.poll_max_ms = pauses.max_ms;
+	base->ttl_ms = from->ttl_ms;
+	base->margin_ms = from->margin_ms;
+	base->linger_ms = from->linger_ms;
+	base->check_ms = from->check_ms;
+	base->caps = from->caps;
+	pauses = dlki_memc_uri_pauses(base->uri, from->ttl_ms);
+	base->poll_min_ms = pauses.min_ms;
+	base->poll_max_ms = pauses.max_ms;
 }
 
 /* Wait for the servers.  A server of a fleet may be away, as long as another
@@ -137,8 +138,8 @@ static int await(struct memc_session *s, dlk_time deadline,
 			return rc;
 		}
 		if (s->n > 1)
-			dlk_log(&s->base, 1,
-				"memcached: server %zu of %zu is away, and the "
+			dlk_log(&s->remote.base, 1,
+				"memcached: server %zu of %u is away, and the "
 				"locks whose names it keeps: %s",
 				i + 1, s->n, why.text);
 	}
@@ -148,12 +149,19 @@ static int await(struct memc_session *s, dlk_time deadline,
 	return 0;
 }
 
+static struct dlki_session *server_of(struct dlk_session *base,
+				      const char *name)
+{
+	return &dlki_memc_server_of(base, name)->engine;
+}
+
 int dlki_memc_open(struct dlk_session *base, dlk_time deadline,
 		   struct dlk_error *err)
 {
 	struct memc_session *s = dlki_memc_session(base);
 	int rc = make_servers(s, err);
 
+	s->remote.server_of = server_of;
 	if (rc == 0)
 		rc = begin(s, err);
 	if (rc == 0 && s->n > 1) /* silent servers leave time for another try */

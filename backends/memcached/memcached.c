@@ -14,11 +14,11 @@
 		.ticket_size = sizeof(struct memc_ticket),                     \
 		.open = dlki_memc_open, .close = dlki_memc_close,              \
 		.attempt = dlki_memc_attempt, .renew = dlki_memc_renew,        \
-		.release = dlki_memc_release, .inspect = dlki_memc_inspect,    \
-		.break_ = dlki_memc_break, .resize = dlki_memc_resize,         \
+		.release = dlki_memc_release, .inspect = dlki_remote_inspect,  \
+		.break_ = dlki_remote_break, .resize = dlki_remote_resize,     \
 		.release_all = dlki_memc_release_all,                          \
 		.watch_wanted = dlki_memc_watch_wanted,                        \
-		.revoke = dlki_memc_revoke,                                    \
+		.revoke = dlki_remote_revoke,                                  \
 	}
 
 static const char *const schemes[] = { "memcached", "memcached+unix", NULL };

@@ -22,8 +22,8 @@
 
 #include "backends/memcached/pool/digest.h"
 #include "backends/memcached/protocol/store.h"
-#include "core/base/verb.h"
 #include "core/loop/call.h"
+#include "core/loop/verbs.h"
 
 struct memc_ticket {
 	struct dlk_ticket base;
@@ -50,11 +50,11 @@ struct memc_server {
 };
 
 struct memc_session {
-	struct dlk_session base;
+	struct dlki_remote remote;
 	struct memc_pool *pool; /* NULL: the URI names one server */
 	struct memc_server *servers;
-	size_t n;
-	size_t looked_at; /* the server, last, of a batch in parts */
+	unsigned int n;
+	unsigned int looked_at; /* the server, last, of a batch in parts */
 };
 
 static inline struct memc_session *dlki_memc_session(struct dlk_session *s)
@@ -94,23 +94,13 @@ struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,
 					  enum dlki_verb verb,
 					  dlk_time deadline);
 
-/* Have the lock's server carry out a verb for the op's request: 0 if the op is
- * ANSWERED, else see err. */
-int dlki_memc_ask(struct dlk_session *base, struct dlki_opcall_op *op,
-		  enum dlki_verb verb, dlk_time deadline,
-		  struct dlk_error *err);
-
 /* ---- The verbs ----------------------------------------------------------- */
 
 DLKI_VERB(attempt) dlki_memc_attempt;
 DLKI_VERB(renew) dlki_memc_renew;
 DLKI_VERB(release) dlki_memc_release;
 DLKI_VERB(release_all) dlki_memc_release_all;
-DLKI_VERB(inspect) dlki_memc_inspect;
-DLKI_VERB(resize) dlki_memc_resize;
-DLKI_VERB(break_) dlki_memc_break;
 DLKI_VERB(watch_wanted) dlki_memc_watch_wanted;
-DLKI_VERB(revoke) dlki_memc_revoke;
 
 /* ---- Watched claims: wanted.c -------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ops of a ticket, and of a lock. */
+/* The ops of a ticket. */
 #include "backends/memcached/memcached.h"
 
 struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,
@@ -26,14 +26,4 @@ void dlki_memc_call(struct dlki_opcall *call, struct memc_ticket *t,
 	dlki_opcall_begin(call, s, deadline);
 	dlki_opcall_add(call, dlki_memc_prepare(t, verb, deadline));
 	dlki_opcall_await(call);
-}
-
-int dlki_memc_ask(struct dlk_session *base, struct dlki_opcall_op *op,
-		  enum dlki_verb verb, dlk_time deadline, struct dlk_error *err)
-{
-	struct memc_server *s = dlki_memc_server_of(base,
-						    op->base.request->name);
-
-	op->anew = 1;
-	return dlki_opcall_one(op, &s->engine, verb, deadline, err);
 }

@@ -39,12 +39,3 @@ int dlki_memc_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	dlki_opcall_end(&call);
 	return rc;
 }
-
-int dlki_memc_revoke(struct dlk_session *base,
-		     const struct dlk_request *request, dlk_time deadline,
-		     struct dlk_error *err)
-{
-	struct dlki_opcall_op op = { .base = { .request = request } };
-
-	return dlki_memc_ask(base, &op, DLKI_REVOKE, deadline, err);
-}

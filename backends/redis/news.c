@@ -21,7 +21,7 @@ static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 	t->pushed.token = token;
 	t->pushed.clock_us = store_clock_us;
 	t->pushed.lease_ms = lease_ms;
-	dlk_wake(&s->base, t->base.id);
+	dlk_wake(&s->remote.base, t->base.id);
 }
 
 static void on_wake(void *arg, uint64_t attempt, dlk_time now)
@@ -31,7 +31,7 @@ static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 
 	(void)now;
 	if (t)
-		dlk_wake(&s->base, t->base.id);
+		dlk_wake(&s->remote.base, t->base.id);
 }
 
 static void on_look_again(void *arg, dlk_time now)
@@ -48,8 +48,8 @@ static void on_unheard(void *arg, const char *why)
 {
 	struct redis_session *s = session_of(arg);
 
-	dlk_log(&s->base, s->unheard++ ? 3 : 1, "waiters poll more often: %s",
-		why);
+	dlk_log(&s->remote.base, s->unheard++ ? 3 : 1,
+		"waiters poll more often: %s", why);
 	dlki_redis_watchers_deaf(s);
 }
 
@@ -60,14 +60,14 @@ static void on_wanted(void *arg, const char *owner, dlk_time now)
 
 	(void)now;
 	if (t)
-		dlk_wanted(&s->base, t->base.id);
+		dlk_wanted(&s->remote.base, t->base.id);
 }
 
 static void on_late(void *arg, dlk_time since, dlk_time now)
 {
 	struct redis_session *s = session_of(arg);
 
-	dlk_answered(&s->base, since, now);
+	dlk_answered(&s->remote.base, since, now);
 }
 
 /* Void the former server's grants. */
@@ -99,7 +99,7 @@ void dlki_redis_listen(struct redis_session *s)
 {
 	pthread_mutex_lock(&s->listen_mu);
 	if (!s->listens)
-		s->listens = dlk_listen(&s->base,
+		s->listens = dlk_listen(&s->remote.base,
 					dlki_real_fd(s->loop.world, DLKI_NEWS),
 					NULL) == 0;
 	pthread_mutex_unlock(&s->listen_mu);

@@ -32,6 +32,13 @@ static void redis_close(struct dlk_session *base, dlk_time deadline)
 	pthread_mutex_destroy(&s->listen_mu);
 }
 
+static struct dlki_session *server_of(struct dlk_session *base,
+				      const char *name)
+{
+	(void)name;
+	return &dlki_redis_session(base)->loop;
+}
+
 static int redis_open(struct dlk_session *base, dlk_time deadline,
 		      struct dlk_error *err)
 {
@@ -47,6 +54,7 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 	if (rc != 0)
 		return rc;
 	prepare_plain(base);
+	s->remote.server_of = server_of;
 	pthread_mutex_init(&s->listen_mu, NULL);
 	dlki_session_place(&s->loop, base, RD_DEFAULT_PORT, &options);
 	if (dlki_redis_uri_is_tls(base->uri))
@@ -70,11 +78,11 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 		.attempt = dlki_redis_attempt, .renew = dlki_redis_renew,      \
 		.release = dlki_redis_release,                                 \
 		.downgrade = dlki_redis_downgrade,                             \
-		.inspect = dlki_redis_inspect, .list = dlki_redis_list,        \
-		.break_ = dlki_redis_break, .resize = dlki_redis_resize,       \
+		.inspect = dlki_remote_inspect, .list = dlki_redis_list,       \
+		.break_ = dlki_remote_break, .resize = dlki_remote_resize,     \
 		.release_all = dlki_redis_release_all,                         \
 		.watch_wanted = dlki_redis_watch_wanted,                       \
-		.revoke = dlki_redis_revoke,                                   \
+		.revoke = dlki_remote_revoke,                                  \
 		.release_begin = dlki_redis_release_begin,                     \
 		.pump = dlki_redis_pump, .prepare = dlki_redis_prepare_all,    \
 	}

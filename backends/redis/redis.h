@@ -19,8 +19,8 @@
 #include <sys/queue.h>
 
 #include "core/base/blocks.h"
-#include "core/base/verb.h"
 #include "core/loop/call.h"
+#include "core/loop/verbs.h"
 
 struct redis_ticket;
 
@@ -61,16 +61,16 @@ struct redis_ticket {
 enum { RD_BUCKETS = 512 };
 
 struct redis_session {
-	struct dlk_session base;
+	struct dlki_remote remote;
 	struct dlki_session loop;
 
 	pthread_mutex_t listen_mu; /* around dlk_listen(); never with another */
 	int listens;               /* under listen_mu */
 
 	/* Under the engine's mutex. */
+	unsigned int unheard;        /* outages of the ear since it was up */
 	struct dlki_blocks ops;
 	uint64_t attempts;           /* so far */
-	unsigned int unheard;        /* outages of the ear since it was up */
 	struct redis_bucket waiters[RD_BUCKETS];  /* by attempt */
 	struct redis_bucket watchers[RD_BUCKETS]; /* by owner */
 };
@@ -116,10 +116,6 @@ DLKI_VERB(release_begin) dlki_redis_release_begin;
 DLKI_VERB(release_all) dlki_redis_release_all;
 DLKI_VERB(downgrade) dlki_redis_downgrade;
 DLKI_VERB(watch_wanted) dlki_redis_watch_wanted;
-DLKI_VERB(revoke) dlki_redis_revoke;
-DLKI_VERB(resize) dlki_redis_resize;
-DLKI_VERB(break_) dlki_redis_break;
-DLKI_VERB(inspect) dlki_redis_inspect;
 DLKI_VERB(list) dlki_redis_list;
 
 /* ---- News: news.c -------------------------------------------------------- */

@@ -90,10 +90,10 @@ void dlki_redis_waiters_wake(struct redis_session *s)
 		const struct redis_ticket *t;
 
 		LIST_FOREACH(t, &s->waiters[i], in_waiters)
-			dlk_wake(&s->base, t->base.id);
+			dlk_wake(&s->remote.base, t->base.id);
 		LIST_FOREACH(t, &s->watchers[i], in_watchers) {
 			if (t->watched || asks_in(t, DLKI_OP_FLIGHT))
-				dlk_wanted(&s->base, t->base.id);
+				dlk_wanted(&s->remote.base, t->base.id);
 		}
 	}
 }

@@ -46,13 +46,3 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	dlki_opcall_end(&call);
 	return rc;
 }
-
-int dlki_redis_revoke(struct dlk_session *base,
-		      const struct dlk_request *request, dlk_time deadline,
-		      struct dlk_error *err)
-{
-	struct dlki_opcall_op op = { .base = { .request = request } };
-
-	return dlki_opcall_one(&op, &dlki_redis_session(base)->loop,
-			       DLKI_REVOKE, deadline, err);
-}

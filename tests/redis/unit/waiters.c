@@ -22,7 +22,7 @@ static void setup(void)
 	dlki_clock = test_clock;
 	now = 5000 * DLK_MS;
 	ticket = (struct redis_ticket){
-		.base = { .session = &session.base },
+		.base = { .session = &session.remote.base },
 	};
 	dlki_redis_waiter_attempt(&ticket);
 	ticket.sent = now;
