@@ -96,6 +96,9 @@ if permits > 0 and (n_shared > 0 or has_queue) then
 		settle()
 		return 'L ' .. permits
 	end
+else
+	-- Without a user the set number is forgotten.
+	set_limit = false
 end
 
 free = not holder and not foreign and (mode == 'x'
