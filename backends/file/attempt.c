@@ -23,7 +23,7 @@
 #include "core/base/error.h"
 
 #define SEAL_TRIES 200
-#define SEAL_NS (40 * DLK_MS)
+#define SPIN_NS (40 * DLK_MS)
 #define SAFETY_NS (1000 * DLK_MS) /* a poll in case a notification is lost */
 #define POLL_NS (50 * DLK_MS)     /* without inotify */
 #define RETRY_NS DLK_MS           /* another client is between two calls */
@@ -66,6 +66,14 @@ static enum file_outcome try_exclusive(struct file_ticket *t, int fd,
 	return rc ? draw_token(t, fd, err) : FILE_BUSY;
 }
 
+/* Return when a spin that begins now is to end. */
+static dlk_time spin_end(const struct file_ticket *t)
+{
+	dlk_time end = dlk_now() + SPIN_NS;
+
+	return end < t->deadline ? end : t->deadline;
+}
+
 /*
  * Lock the seal, which others hold for a few system calls: spin, but not for
  * long, as the process with the seal may be stopped.  The first attempt spins
@@ -75,7 +83,7 @@ static enum file_outcome try_exclusive(struct file_ticket *t, int fd,
  */
 static int lock_seal(const struct file_ticket *t, int fd)
 {
-	dlk_time end = 0, now;
+	dlk_time end = 0;
 	int i, rc;
 
 	for (i = 0;; i++) {
@@ -85,12 +93,9 @@ static int lock_seal(const struct file_ticket *t, int fd)
 		if (i >= SEAL_TRIES) {
 			if (t->retries)
 				return 0;
-			now = dlk_now();
 			if (!end)
-				end = now + SEAL_NS < t->deadline ?
-					      now + SEAL_NS :
-					      t->deadline;
-			if (now >= end)
+				end = spin_end(t);
+			if (dlk_now() >= end)
 				return 0;
 		}
 		sched_yield();
@@ -210,7 +215,7 @@ static enum file_outcome outlast_removal(struct file_ticket *t,
 {
 	struct file_name *n = t->name;
 	enum file_outcome outcome = FILE_BUSY;
-	dlk_time end = dlk_now() + SEAL_NS;
+	dlk_time end = spin_end(t);
 
 	while (outcome == FILE_BUSY && t->owns == FILE_OWNS_NOTHING &&
 	       n->n_fds && dlki_file_all_locked(n->fds[n->n_fds - 1])) {

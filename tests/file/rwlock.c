@@ -99,15 +99,20 @@ CASE(file_rwlock, a_waiting_writer_goes_before_later_readers)
 
 /* ---- Shares that are being given out ------------------------------------- */
 
-/* Lock or unlock the byte that is locked during the grant of a share. */
-static void seal(int fd, short type)
+static void lock_bytes(int fd, short type, off_t at, off_t len)
 {
 	struct flock fl = { .l_type = type,
 			    .l_whence = SEEK_SET,
-			    .l_start = FILE_SEAL,
-			    .l_len = 1 };
+			    .l_start = at,
+			    .l_len = len };
 
 	CHECK(fcntl(fd, F_OFD_SETLK, &fl) == 0);
+}
+
+/* Lock or unlock the byte that is locked during the grant of a share. */
+static void seal(int fd, short type)
+{
+	lock_bytes(fd, type, FILE_SEAL, 1);
 }
 
 static void *unseal_later(void *fd)
@@ -117,7 +122,7 @@ static void *unseal_later(void *fd)
 	return NULL;
 }
 
-static void *refused(void *lock)
+static void *refused_share(void *lock)
 {
 	dlock_hold *h;
 
@@ -125,14 +130,22 @@ static void *refused(void *lock)
 	return NULL;
 }
 
+static void *refused(void *lock)
+{
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire(lock, 0, &h), DLOCK_EBUSY);
+	return NULL;
+}
+
 /* Return how long eight threads take to be refused. */
-static int64_t refused_in(dlock_lock *l)
+static int64_t refused_in(dlock_lock *l, void *(*run)(void *lock))
 {
 	int64_t begin = now_ms();
 	pthread_t t[8];
 
 	for (int i = 0; i < 8; i++)
-		CHECK(pthread_create(&t[i], NULL, refused, l) == 0);
+		CHECK(pthread_create(&t[i], NULL, run, l) == 0);
 	for (int i = 0; i < 8; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
 	return now_ms() - begin;
@@ -163,6 +176,23 @@ CASE(file_rwlock, a_share_is_not_refused_for_those_of_others)
 	CHECK_OK(rc);
 	CHECK_OK(dlock_release(h));
 	seal(fd, F_WRLCK);
-	CHECK_WITHIN(refused_in(l), 240);
+	CHECK_WITHIN(refused_in(l, refused_share), 240);
+	close(fd);
+}
+
+/* Likewise if the client is stopped that removes the file, with all bytes
+ * locked. */
+CASE(file_rwlock, a_stopped_removal_holds_up_all_writers_at_once)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = rwlock(c, "x");
+	int fd;
+
+	CHECK_OK(dlock_release(take(l, 0)));
+	fd = open(store_file(dir, "l", "x"), O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	lock_bytes(fd, F_WRLCK, 0, 0);
+	CHECK_WITHIN(refused_in(l, refused), 240);
 	close(fd);
 }
