@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh SOURCE LIBDIR - make the Python package's source package from a copy of
-# the tree, build the wheel from that, install it into a directory of its own,
-# and run its tests from there with every URI of DLOCK_TEST_URIS.  77: what builds it is missing.
+# run.sh SOURCE LIBDIR [OPTION...] - make the Python package's source package
+# from a copy of the tree, build the wheel from that, install it into a
+# directory of its own, and run its tests from there with every URI of
+# DLOCK_TEST_URIS.  The options are unittest's, as -k PATTERN.  77: what builds
+# it is missing.
 set -eu
 
 source=$1 libdir=$2
+shift 2
 python=/usr/bin/python3
 # Not that of a version manager, which has no packages of Debian's.
 [ -x $python ] || python=python3
@@ -34,4 +37,4 @@ $python -m zipfile -e "$dir"/dlock-*.whl "$dir/site"
 cd "$dir"
 # Nothing is written beside the tests.
 LD_LIBRARY_PATH=$libdir PYTHONPATH=$dir/site PYTHONDONTWRITEBYTECODE=1 \
-	$python -W always -m unittest discover -v -s "$source/python/tests"
+	$python -W always -m unittest discover -v -s "$source/python/tests" "$@"
