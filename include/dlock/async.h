@@ -41,8 +41,12 @@
 
 #include <dlock/dlock.h>
 
+/* For the headers of loops, in C and C++. */
 #ifdef __cplusplus
+#define DLOCK_CAST(type, pointer) reinterpret_cast<type>(pointer)
 extern "C" {
+#else
+#define DLOCK_CAST(type, pointer) ((type)(pointer))
 #endif
 
 /* An operation under way; 0 is no number.  A number is never used again, so

@@ -18,7 +18,7 @@ static inline gboolean dlock_glib_process(gint fd, GIOCondition what,
 {
 	(void)fd;
 	(void)what;
-	(void)dlock_process((dlock_client *)client, 0);
+	(void)dlock_process(DLOCK_CAST(dlock_client *, client), 0);
 	return G_SOURCE_CONTINUE;
 }
 

@@ -18,7 +18,7 @@ static inline void dlock_libevent_process(evutil_socket_t fd, short what,
 {
 	(void)fd;
 	(void)what;
-	(void)dlock_process((dlock_client *)client, 0);
+	(void)dlock_process(DLOCK_CAST(dlock_client *, client), 0);
 }
 
 /* Have the loop process the client.  NULL: the client has no descriptor, or

@@ -20,7 +20,7 @@ static inline int dlock_sd_event_process(sd_event_source *watcher, int fd,
 	(void)watcher;
 	(void)fd;
 	(void)events;
-	(void)dlock_process((dlock_client *)client, 0);
+	(void)dlock_process(DLOCK_CAST(dlock_client *, client), 0);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ static inline void dlock_uv_process(uv_poll_t *watcher, int status, int events)
 {
 	(void)status;
 	(void)events;
-	(void)dlock_process((dlock_client *)watcher->data, 0);
+	(void)dlock_process(DLOCK_CAST(dlock_client *, watcher->data), 0);
 }
 
 /* Have the loop process the client.  `watcher` is the caller's memory, until
@@ -40,7 +40,7 @@ static inline int dlock_uv_start(uv_poll_t *watcher, uv_loop_t *loop,
  * dlock_close(). */
 static inline void dlock_uv_stop(uv_poll_t *watcher)
 {
-	uv_close((uv_handle_t *)watcher, NULL);
+	uv_close(DLOCK_CAST(uv_handle_t *, watcher), NULL);
 }
 
 #endif

@@ -177,7 +177,8 @@ hpp_alone() {
 				# shellcheck disable=SC2086 # a list of words
 				echo "#include \"$part\"" | $compiler -std=$std \
 					$warnings -Wshadow -Wconversion \
-					-Wnon-virtual-dtor -fsyntax-only \
+					-Wnon-virtual-dtor -Wold-style-cast \
+					-fsyntax-only \
 					-I "$prefix/include" -x c++ - ||
 					return 1
 			done
@@ -185,6 +186,19 @@ hpp_alone() {
 	done
 	echo "#include <dlock/dlock.hpp>" | $cxx -std=c++14 -fsyntax-only \
 		-I "$prefix/include" -x c++ - 2>&1 | grep -F 'needs C++17'
+}
+
+# The headers for the loops of others, as far as those are here.
+loops_in_cxx() {
+	for loop in uv:libuv libevent:libevent glib:glib-2.0 \
+			sd-event:libsystemd; do
+		flags=$(pkg-config --cflags "${loop#*:}") || continue
+		# shellcheck disable=SC2086 # a list of words
+		echo "#include <dlock/${loop%:*}.h>" | $cxx -std=c++17 \
+			$warnings -Wold-style-cast -I "$prefix/include" \
+			$(echo " $flags" | sed 's/ -I/ -isystem /g') \
+			-fsyntax-only -x c++ - || return 1
+	done
 }
 
 # Each header on its own, in every C there is.
@@ -237,6 +251,7 @@ way "C++17" as_cxx
 way "dlock.hpp, find_package" hpp_by_find_package
 way "dlock.hpp, pkg-config" hpp_by_pkg_config
 way "dlock.hpp alone, C++17 and C++20" hpp_alone
+way "headers for loops, C++17" loops_in_cxx
 way "headers alone, C99 to C17" headers_alone
 if [ -e "$prefix/bin/dlock" ]; then
 	way "installed command" installed_command
