@@ -31,10 +31,19 @@ struct py_hold {
 	dlock_hold *going; /* in dlock_release() */
 	char name[300];
 	int in_loop;      /* is released without waiting */
+	int taken;        /* `now` was set, and may be NULL again */
 	int upgrades;     /* calls of dlock_upgrade() that may use `now` */
 };
 """
 ffi.set_source("dlock._dlock", "#include <dlock/async.h>" + STRUCTS + """
+/* Once. */
+static void py_take(struct py_hold *h, dlock_hold *hold)
+{
+	if (!h->taken)
+		h->now = hold;
+	h->taken = 1;
+}
+
 /* 0: it is being upgraded, and stays. */
 static int py_leave_hold(struct py_hold *h)
 {
@@ -321,6 +330,7 @@ const char *dlock_errname(int code);
 const char *dlock_errmsg(void);
 const char *dlock_version(void);
 
+void py_take(struct py_hold *h, dlock_hold *hold);
 int py_leave_hold(struct py_hold *h);
 int py_upgrade(dlock_lock *lock, struct py_hold *h, int64_t timeout_ms,
 	       dlock_hold **out);

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import select
-import signal
 import subprocess
 import sys
 import threading
@@ -118,23 +117,6 @@ class Ends(AioCase):
             store = asyncio.run(begin())
         asyncio.run(finish(store))
         self.assertTrue(store._client._is_closed())
-        self.assert_free()
-
-    def test_of_the_loop_by_a_signal_in_a_callback(self):
-        def interrupt(*_):
-            raise KeyboardInterrupt
-
-        async def main(store, mine):
-            with unittest.mock.patch(
-                    "dlock.aio.call.text",
-                    lambda _: signal.raise_signal(signal.SIGALRM)):
-                await mine.acquire()
-
-        old = signal.signal(signal.SIGALRM, interrupt)
-        try:
-            self.assertRaises(KeyboardInterrupt, self.in_loop, main)
-        finally:
-            signal.signal(signal.SIGALRM, old)
         self.assert_free()
 
     def test_of_the_program_with_a_task_that_waits(self):

@@ -14,32 +14,35 @@ def running_loop():
         return None
 
 
-def closed(rc, raw, message):
-    """How an operation ends that meets the close of its client."""
-    if raw != ffi.NULL:
-        lib.dlock_release(raw)
-        rc, message = Canceled.code, "the client was closed"
-    return rc, ffi.NULL, message
-
-
 def _interrupted(kind, e, trace):
-    """A signal's handler may raise in the callback."""
+    """A signal's handler may raise in the callback, which is called again."""
     names = trace.tb_frame.f_locals
     call = names.get("call") or ffi.from_handle(names["arg"])
     call.client._raised = e
+    _ended(call, names["result"])
 
 
 @ffi.def_extern(onerror=_interrupted)
 def py_done(result, arg):
     call = ffi.from_handle(arg)
+    _ended(call, result)
+
+
+def _ended(call, result):
     rc, raw, message = result.code, result.hold, text(result.message)
     loop = call.client._loop
-    if running_loop() is loop:
-        call._end(rc, raw, message)
+    in_loop = running_loop() is loop
+    if raw != ffi.NULL:
+        call._hold._take(raw)
+        if call.client._closing or not in_loop:
+            call._hold._abandon()
+            rc, message = Canceled.code, "the client was closed"
+    if in_loop:
+        call._end(rc, message)
         return
     # In dlock_close(), on another thread.
     try:
-        loop.call_soon_threadsafe(call._end, *closed(rc, raw, message))
+        loop.call_soon_threadsafe(call._end, rc, message)
     except RuntimeError:
         pass  # the loop is closed, so no task waits
 
@@ -58,8 +61,11 @@ class Call:
 
     def begin(self, function, *args):
         """`function` gets the callback and its argument behind `args`."""
-        checked(function(*args, lib.py_done, self._handle))
         self.client._calls.add(self)  # until its callback
+        rc = function(*args, lib.py_done, self._handle)
+        if rc < 0:
+            self.client._calls.discard(self)
+        checked(rc)
 
     def acquire(self, function, lock, ms):
         op = ffi.new("dlock_op *")
@@ -86,18 +92,16 @@ class Call:
         elif self._hold and not self._future.exception():
             self._hold._abandon()  # granted, and nobody has it yet
 
-    def _end(self, rc, raw, message):
-        """In the loop."""
-        self.client._calls.discard(self)
-        self._handle = None  # it refers to this call
-        if self.client._closing:
-            rc, raw, message = closed(rc, raw, message)
-        if raw != ffi.NULL:
-            self._hold._take(raw)
-        if self._is_dropped or self._future.done():
-            if raw != ffi.NULL:
+    def _end(self, rc, message):
+        """In the loop; once more if a signal's handler raised in it."""
+        if self._is_dropped or self._future.cancelled():
+            if self._hold:
                 self._hold._abandon()
+        elif self._future.done():
+            pass
         elif rc < 0:
             self._future.set_exception(failure(rc, message, self._ms != 0))
         else:
             self._future.set_result(None)
+        self.client._calls.discard(self)
+        self._handle = None  # it refers to this call

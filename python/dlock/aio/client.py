@@ -23,11 +23,11 @@ class _Opening(dlock.client.Client):
 
 
 class _Closing(Call):
-    def _end(self, rc, raw, message):
+    def _end(self, rc, message):
         """The descriptor goes with the client, when this returns."""
         self.client._loop.remove_reader(self.client._fd)
         lib.py_closed(self.client._client._cell)
-        super()._end(rc, raw, message)
+        super()._end(rc, message)
 
 
 class Client(Unique):

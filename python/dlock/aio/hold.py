@@ -16,7 +16,7 @@ class Hold(OwnHold):
         self._beside = beside  # the read side of an upgrade
 
     def _take(self, raw):
-        self._c.now = raw
+        lib.py_take(self._c, raw)
         self._identify()
 
     def _abandon(self):

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dlock.aio: a signal's handler raises, at any place."""
+import asyncio
+import gc
+import select
+import signal
+import unittest.mock
+import warnings
+
+import dlock
+import dlock.aio
+from aio_cases import AioCase
+from cases import for_every_uri, short
+
+Hold = dlock.aio.Hold
+
+
+class Signals(AioCase):
+    def setUp(self):
+        super().setUp()
+        self.loop = asyncio.new_event_loop()
+        self.aio = self.run_loop(dlock.aio.Client(short(self.uri)))
+
+    def tearDown(self):
+        self.run_loop(self.aio.close())
+        self.loop.close()
+        super().tearDown()
+
+    def run_loop(self, awaitable):
+        return self.loop.run_until_complete(awaitable)
+
+    async def acquire(self):
+        return await self.aio.mutex(self.name).acquire()
+
+    def task(self):
+        return self.loop.create_task(self.acquire())
+
+    def interrupt(self, task, where, name, before):
+        """... before or behind what is called `name`."""
+        function, armed = getattr(where, name), [1]
+
+        def handler(*_):
+            raise KeyboardInterrupt
+
+        def called(*args):
+            for at in before, not before:
+                if not at:
+                    got = function(*args)
+                elif armed:
+                    armed.clear()
+                    signal.raise_signal(signal.SIGALRM)
+            return got
+
+        old = signal.signal(signal.SIGALRM, handler)
+        try:
+            with unittest.mock.patch.object(where, name, called):
+                self.assertRaises(KeyboardInterrupt, self.run_loop,
+                                  asyncio.wait([task], timeout=20))
+        finally:
+            signal.signal(signal.SIGALRM, old)
+
+    def test_in_a_callback_leave_the_hold_to_the_task(self):
+        for before in True, False:
+            for where, name in ((dlock.aio.call, "text"), (Hold, "_take"),
+                                (Hold, "_identify"),
+                                (dlock.aio.call.Call, "_end")):
+                task = self.task()
+                self.interrupt(task, where, name, before)
+                hold = self.run_loop(asyncio.wait_for(task, 20))
+                self.assertTrue(hold.held)
+                self.run_loop(hold.release())
+
+    def test_in_a_callback_leave_no_hold_of_a_cancelled_task(self):
+        for before in True, False:
+            task = self.task()
+            self.loop.remove_reader(self.aio._fd)
+            self.run_loop(asyncio.sleep(0))  # it asks
+            self.assertTrue(select.select([self.aio._fd], [], [], 20)[0])
+            self.loop.add_reader(self.aio._fd, self.aio._process)
+            task.cancel()
+            self.interrupt(task, Hold, "_abandon", before)
+            self.assert_free()
+
+    def test_behind_the_begin_leave_no_hold(self):
+        task = self.task()
+        self.interrupt(task, dlock.aio.call, "checked", True)
+        self.assertIsInstance(task.exception(), KeyboardInterrupt)
+        del task
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+            self.run_loop(self.none_waits(self.aio))
+        self.assert_free()
+
+
+load_tests = for_every_uri(Signals)
