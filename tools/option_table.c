@@ -133,8 +133,9 @@ void option_spec_make(struct option_spec *spec, const struct command *cmd)
 	size_t n = 0;
 
 	memset(spec, 0, sizeof(*spec));
-	if (cmd == &cmd_run)
-		*letter++ = '+'; /* the command's own options are not ours */
+	/* The command's own options are not ours.  Either letter overrules
+	 * $POSIXLY_CORRECT. */
+	*letter++ = cmd == &cmd_run ? '+' : '-';
 	*letter++ = ':';
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &rows[i];

@@ -9,9 +9,11 @@
 #include <stdio.h>
 
 #define MOST_OPTIONS 40
+#define ANSWER_WORD 1
 
-/* A command's options, as getopt_long(3) takes them.  The answer for each is an
- * enum option_id, or a letter. */
+/* A command's options, as getopt_long(3) takes them.  The answer for each is
+ * for option_of(); a word that is no option is answered by ANSWER_WORD, except
+ * with `dlock run`: there the options end with the word. */
 struct option_spec {
 	char letters[2 * MOST_OPTIONS + 3];
 	struct option words[MOST_OPTIONS + 1];

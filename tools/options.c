@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,14 +315,6 @@ static int refuse(const struct command *cmd, const struct option_spec *spec,
 		    cmd->name, optopt, cmd->name);
 }
 
-/* Return the word that getopt_long() has refused.  argv[at] may be an argument
- * ahead of the word; then a letter is in `optopt`, and a spelt-out option is
- * the last word read. */
-static const char *refused(char **argv, int at)
-{
-	return optopt != 0 && optopt <= UCHAR_MAX ? argv[at] : argv[optind - 1];
-}
-
 int options_parse(struct options *o, const struct command *cmd, int argc,
 		  char **argv)
 {
@@ -335,6 +326,7 @@ int options_parse(struct options *o, const struct command *cmd, int argc,
 		.wait_ms = -1,
 		.grace_ms = -1,
 		.conflict = LEAVE_BUSY,
+		.args = argv + 1,
 	};
 	option_spec_make(&spec, cmd);
 	optind = 1;
@@ -346,19 +338,24 @@ int options_parse(struct options *o, const struct command *cmd, int argc,
 				     NULL);
 		if (answer == -1)
 			break;
+		if (answer == ANSWER_WORD) {
+			o->args[o->n_args++] = optarg;
+			continue;
+		}
 		if (answer == ':') {
 			o->status = fail(LEAVE_USAGE, "%s wants an argument",
 					 argv[optind - 1]);
 			return 0;
 		}
 		if (answer == '?') {
-			o->status = refuse(cmd, &spec, refused(argv, at));
+			o->status = refuse(cmd, &spec, argv[at]);
 			return 0;
 		}
 		if (!take_option(o, cmd, option_of(answer), &choice))
 			return 0;
 	}
-	o->args = argv + optind;
-	o->n_args = argc - optind;
+	memmove(o->args + o->n_args, argv + optind,
+		(size_t)(argc - optind + 1) * sizeof(*argv));
+	o->n_args += argc - optind;
 	return check_take(o);
 }

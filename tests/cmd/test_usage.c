@@ -112,7 +112,7 @@ Test(usage, mistakes_are_named)
 	}
 }
 
-Test(usage, options_may_follow_the_name)
+static void options_follow_the_name(void)
 {
 	struct result r = DLOCK("show", "n", "--json");
 
@@ -120,9 +120,17 @@ Test(usage, options_may_follow_the_name)
 	cr_expect(strstr(r.out, "\"participants\": []"), "%s", r.out);
 	expect_says(DLOCK("break", "n", "-w", "5", "-y"), 1, "nobody holds");
 	expect_says(DLOCK("break", "--", "-y"), 64, "use -y");
+	expect_says(DLOCK("show", "a", "-v", "--", "-y"), 64, "one NAME");
 	expect_says(DLOCK("hold", "n", "-Z"), 64, "has no option -Z");
 	/* Behind the name of `dlock run` they would be the command's. */
 	expect_says(DLOCK("run", "n", "-n", "true"), 64, "go before \"n\"");
+}
+
+Test(usage, options_may_follow_the_name)
+{
+	options_follow_the_name();
+	setenv("POSIXLY_CORRECT", "1", 1);
+	options_follow_the_name();
 }
 
 Test(usage, without_a_command_is_explained)
