@@ -7,6 +7,7 @@
 #include "lab/scenarios/scenario.h"
 #include "lab/worker/order.h"
 #include "message.h"
+#include "modules.h"
 #include "options.h"
 #include "store.h"
 
@@ -228,8 +229,10 @@ static int compare_main(const struct command *self, int argc, char **argv)
 	const char **uris;
 	int status;
 
-	if (argc == 2 && !strcmp(argv[1], "--worker"))
-		return lab_worker_main();
+	if (argc == 2 && !strcmp(argv[1], "--worker")) {
+		status = modules_from_environment();
+		return status ? status : lab_worker_main();
+	}
 	if (!options_parse(&o, self, argc, argv))
 		return o.status;
 	status = check(&o);

@@ -29,7 +29,7 @@ static int load_backends(int argc, char **argv, int *at)
 {
 	static const char option[] = "--backend";
 	const size_t n = sizeof(option) - 1;
-	int status = modules_from_environment();
+	int status = LEAVE_OK;
 
 	for (*at = 1; status == LEAVE_OK && *at < argc; ++*at) {
 		const char *word = argv[*at];

@@ -79,7 +79,7 @@ static const struct option_row {
 
 _Static_assert(ROWS <= MOST_OPTIONS, "MOST_OPTIONS is too small");
 
-static int takes(const struct command *cmd, enum option_id option)
+int option_taken(const struct command *cmd, enum option_id option)
 {
 	if (option == OPTION_HELP || option == OPTION_VERSION)
 		return 1;
@@ -113,7 +113,7 @@ void options_print(FILE *out, const struct command *cmd)
 		const struct option_row *row = &rows[i];
 		char left[40];
 
-		if (!row->text || !takes(cmd, row->option))
+		if (!row->text || !option_taken(cmd, row->option))
 			continue;
 		if (row->letter)
 			snprintf(left, sizeof(left), "-%c, --%s", row->letter,
@@ -140,7 +140,7 @@ void option_spec_make(struct option_spec *spec, const struct command *cmd)
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &rows[i];
 
-		if (!takes(cmd, row->option))
+		if (!option_taken(cmd, row->option))
 			continue;
 		spec->names[n] = row->name;
 		spec->words[n++] = (struct option){ row->name, row->arg != NULL,

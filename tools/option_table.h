@@ -27,6 +27,8 @@ void option_spec_make(struct option_spec *spec, const struct command *cmd);
 enum option_id option_of(int answer);
 char option_letter(enum option_id option);
 
+int option_taken(const struct command *cmd, enum option_id option);
+
 /* Print the options of `cmd`, a line each. */
 void options_print(FILE *out, const struct command *cmd);
 

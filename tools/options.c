@@ -357,5 +357,7 @@ int options_parse(struct options *o, const struct command *cmd, int argc,
 	memmove(o->args + o->n_args, argv + optind,
 		(size_t)(argc - optind + 1) * sizeof(*argv));
 	o->n_args += argc - optind;
-	return check_take(o);
+	if (option_taken(cmd, OPTION_BACKEND))
+		o->status = modules_from_environment();
+	return o->status == LEAVE_OK && check_take(o);
 }

@@ -53,3 +53,11 @@ Test(modules, that_are_none_are_refused)
 	cr_assert_eq(r.code, 64);
 	cr_assert(strstr(r.err, "--backend wants the file"), "%s", r.err);
 }
+
+Test(modules, are_not_loaded_for_a_help)
+{
+	setenv("DLOCK_BACKENDS", "/no/such.so", 1);
+	OK("help");
+	OK("--version");
+	OK("run", "--help");
+}
