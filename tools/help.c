@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "conf.h"
 #include "exits.h"
+#include "message.h"
 #include "options.h"
 #include "print.h"
 #include "store.h"
@@ -32,6 +33,8 @@ static int help_main(const struct command *self, int argc, char **argv)
 
 	if (!options_parse(&o, self, argc, argv))
 		return o.status;
+	if (o.n_args > 1)
+		return fail(LEAVE_USAGE, "dlock help explains one COMMAND");
 	if (o.n_args == 0) {
 		help_overview(stdout);
 		return finish_output(o.verbose ? store_explain() : LEAVE_OK);

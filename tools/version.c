@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
+#include "exits.h"
+#include "message.h"
 #include "options.h"
 #include "usage.h"
 
@@ -9,6 +11,8 @@ static int version_main(const struct command *self, int argc, char **argv)
 
 	if (!options_parse(&o, self, argc, argv))
 		return o.status;
+	if (o.n_args > 0)
+		return fail(LEAVE_USAGE, "dlock version takes no argument");
 	return print_version();
 }
 
