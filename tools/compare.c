@@ -9,6 +9,7 @@
 #include "message.h"
 #include "modules.h"
 #include "options.h"
+#include "signals.h"
 #include "store.h"
 
 #include <errno.h>
@@ -63,36 +64,59 @@ static void show_progress(const struct lab_progress *p, void *arg)
 
 /* ---- Reports ------------------------------------------------------------- */
 
-static int write_to(const char *path, const struct lab_findings *f,
-		    int (*write)(FILE *, const struct lab_findings *))
-{
-	bool standard = path && !strcmp(path, "-");
-	FILE *out;
-	int rc;
+static struct report {
+	int (*write)(FILE *, const struct lab_findings *);
+	const char *path;
+	FILE *out; /* NULL: not wanted */
+} reports[] = {
+	{ .write = lab_write_table },
+	{ .write = lab_write_json },
+	{ .write = lab_write_markdown },
+	{ .write = lab_write_html },
+};
 
-	if (!path)
-		return 0;
-	out = standard ? stdout : fopen(path, "we");
-	if (!out)
-		return fail(LEAVE_OUTPUT, "%s: %s", path, strerror(errno));
-	rc = write(out, f);
-	if (rc < 0)
-		say("%s: %s", path, lab_errmsg());
-	else if (fflush(out) != 0 || ferror(out))
-		rc = fail(-1, "%s: %s", path, strerror(errno));
-	if (!standard && fclose(out) != 0 && rc == 0)
-		rc = fail(-1, "%s: %s", path, strerror(errno));
-	return rc < 0 ? LEAVE_OUTPUT : 0;
+enum { REPORTS = sizeof(reports) / sizeof(reports[0]) };
+
+/* Open the files first: a mistake in a path must not cost a run.  A file keeps
+ * the old content until the report is written. */
+static int open_reports(const struct options *o)
+{
+	reports[0].out = stdout;
+	reports[0].path = "-";
+	reports[1].path = o->json_file;
+	reports[2].path = o->markdown_file;
+	reports[3].path = o->html_file;
+	for (struct report *r = reports + 1; r < reports + REPORTS; r++) {
+		if (!r->path)
+			continue;
+		r->out = stdout;
+		if (strcmp(r->path, "-") != 0)
+			r->out = fopen(r->path, "ae");
+		if (!r->out)
+			return fail(LEAVE_OUTPUT, "%s: %s", r->path,
+				    strerror(errno));
+		if (r->out == stdout)
+			reports[0].out = NULL;
+	}
+	return 0;
 }
 
-static bool on_stdout(const struct options *o)
+static int write_report(struct report *r, const struct lab_findings *f)
 {
-	const char *paths[] = { o->json_file, o->markdown_file, o->html_file };
+	int rc;
 
-	for (size_t i = 0; i < 3; i++)
-		if (paths[i] && !strcmp(paths[i], "-"))
-			return true;
-	return false;
+	/* No pipe or device can be cut. */
+	if (r->out != stdout && ftruncate(fileno(r->out), 0) < 0 &&
+	    errno != EINVAL)
+		return fail(LEAVE_OUTPUT, "%s: %s", r->path, strerror(errno));
+	rc = r->write(r->out, f);
+	if (rc < 0)
+		say("%s: %s", r->path, lab_errmsg());
+	else if (fflush(r->out) != 0 || ferror(r->out))
+		rc = fail(-1, "%s: %s", r->path, strerror(errno));
+	if (r->out != stdout && fclose(r->out) != 0 && rc == 0)
+		rc = fail(-1, "%s: %s", r->path, strerror(errno));
+	return rc < 0 ? LEAVE_OUTPUT : 0;
 }
 
 static bool any_trouble(const struct lab_findings *f)
@@ -103,18 +127,16 @@ static bool any_trouble(const struct lab_findings *f)
 	return false;
 }
 
-static int report(const struct options *o, const struct lab_findings *f)
+static int report(const struct lab_findings *f)
 {
 	int sig = atomic_load(&stop_signal);
-	int status = write_to(on_stdout(o) ? NULL : "-", f, lab_write_table);
-	int s;
+	int status = 0;
 
-	s = write_to(o->json_file, f, lab_write_json);
-	status = status ? status : s;
-	s = write_to(o->markdown_file, f, lab_write_markdown);
-	status = status ? status : s;
-	s = write_to(o->html_file, f, lab_write_html);
-	status = status ? status : s;
+	for (struct report *r = reports; r < reports + REPORTS; r++) {
+		int s = r->out ? write_report(r, f) : 0;
+
+		status = status ? status : s;
+	}
 	if (sig)
 		return LEAVE_SIGNAL + sig;
 	if (status)
@@ -218,7 +240,7 @@ static int run_compare(const struct options *o, const char **uris)
 		return fail(LEAVE_SYSTEM, "%s", lab_errmsg());
 	if (options.progress)
 		fputs("\r\033[K", stderr);
-	status = report(o, f);
+	status = report(f);
 	lab_findings_free(f);
 	return status;
 }
@@ -236,12 +258,16 @@ static int compare_main(const struct command *self, int argc, char **argv)
 	if (!options_parse(&o, self, argc, argv))
 		return o.status;
 	status = check(&o);
+	if (!status)
+		status = open_reports(&o);
 	if (status)
 		return status;
 	uris = copy_uris(&o);
 	status = uris ? run_compare(&o, uris) :
 			fail(LEAVE_SYSTEM, "out of memory");
 	free_uris(uris);
+	if (status > LEAVE_SIGNAL)
+		signals_follow(&(struct end){ .sig = status - LEAVE_SIGNAL });
 	return status;
 }
 
