@@ -259,6 +259,8 @@ static int compare_main(const struct command *self, int argc, char **argv)
 		return o.status;
 	status = check(&o);
 	if (!status)
+		status = modules_pass_on();
+	if (!status)
 		status = open_reports(&o);
 	if (status)
 		return status;

@@ -4,16 +4,31 @@
 #include "message.h"
 
 #include <dlock/backend.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static char *loaded; /* as $DLOCK_BACKENDS, or NULL */
 
 int modules_load(const char *file)
 {
 	int rc = dlock_backend_load(file);
+	char *all;
 
-	if (rc == DLOCK_OK)
+	if (rc != DLOCK_OK)
+		return fail(exit_for(rc), "%s", dlock_errmsg());
+	if (asprintf(&all, "%s:%s", loaded ? loaded : "", file) < 0)
+		return fail(LEAVE_SYSTEM, "out of memory");
+	free(loaded);
+	loaded = all;
+	return LEAVE_OK;
+}
+
+int modules_pass_on(void)
+{
+	if (!loaded || setenv("DLOCK_BACKENDS", loaded, 1) == 0)
 		return LEAVE_OK;
-	return fail(exit_for(rc), "%s", dlock_errmsg());
+	return fail(LEAVE_SYSTEM, "out of memory");
 }
 
 int modules_from_environment(void)

@@ -43,6 +43,15 @@ Test(modules, are_loaded_by_the_environment)
 	cr_assert(strstr(r.err, "DLOCK_MODULE()"), "%s", r.err);
 }
 
+/* The workers of a comparison open the store; this one excludes nobody. */
+Test(modules, are_loaded_by_the_workers_of_a_comparison)
+{
+	struct result r = DLOCK("compare", "--quick", "--only", "try",
+				"--backend", module("good"), "module-good:");
+
+	cr_assert_eq(r.code, 2, "%d: %s%s", r.code, r.out, r.err);
+}
+
 Test(modules, that_are_none_are_refused)
 {
 	struct result r = DLOCK("list", "--backend", "/no/such.so");
