@@ -125,14 +125,17 @@ int held_acquire(struct held *h)
 	return 0;
 }
 
-/* Return a pending signal that ends dlock; or 0. */
-static int ending_signal(const struct signals *s)
+int held_take_signals(const struct held *h)
 {
 	int sig;
 
-	while ((sig = signals_next(s)) != 0)
-		if (sigismember(&s->ending, sig) == 1)
+	while ((sig = signals_next(&h->signals)) != 0) {
+		if (sigismember(&h->signals.ending, sig) == 1)
 			return sig;
+		/* dlock must go on, for the lease. */
+		if (sig == SIGTSTP)
+			say("\"%s\" stays held; Ctrl-C releases it", h->name);
+	}
 	return 0;
 }
 
@@ -166,7 +169,7 @@ int held_keep(struct held *h, int status)
 			    h->name, left_ms / 1000, (int)(left_ms % 1000));
 		told = 1;
 		poll(fds, 2, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
-		h->end.sig = ending_signal(&h->signals);
+		h->end.sig = held_take_signals(h);
 		if (h->end.sig)
 			return LEAVE_SIGNAL + h->end.sig;
 	}

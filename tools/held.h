@@ -41,6 +41,10 @@ int held_acquire(struct held *h);
  * for lost: at most an eighth of the lease, and a millisecond. */
 int64_t held_margin_ms(int64_t lease_ms);
 
+/* Return the pending signal that ends dlock, or 0.  After Ctrl-Z, print a
+ * message: the lock stays held. */
+int held_take_signals(const struct held *h);
+
 /*
  * Keep the lock until --hold-at-least is over, the lock is lost, or a signal
  * ends it.  Returns `status`, or 128+n for that signal.

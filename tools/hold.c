@@ -83,23 +83,6 @@ static int running_out(const struct held *h, int64_t *next_ms)
 	return *next_ms <= 0;
 }
 
-/* Returns the signal that ends the hold, or 0. */
-static int take_signals(const struct held *h)
-{
-	int sig;
-
-	while ((sig = signals_next(&h->signals)) != 0) {
-		if (sigismember(&h->signals.ending, sig) == 1)
-			return sig;
-		/* dlock must go on, for the lease. */
-		if (sig == SIGTSTP)
-			say("\"%s\" stays held; Ctrl-C or the end of the input "
-			    "releases it",
-			    h->name);
-	}
-	return 0;
-}
-
 /* Stay until the hold is over: 0, 128+n or LEAVE_LOST. */
 static int stay(struct held *h, const struct leash *l)
 {
@@ -117,7 +100,7 @@ static int stay(struct held *h, const struct leash *l)
 			next_ms = TERMINAL_LOOK_MS;
 		if (poll(fds, 4, (int)next_ms) <= 0)
 			continue;
-		h->end.sig = take_signals(h);
+		h->end.sig = held_take_signals(h);
 		if (h->end.sig)
 			return LEAVE_SIGNAL + h->end.sig;
 		if (fds[2].revents && input_ended(l, fds[2].revents))

@@ -195,6 +195,18 @@ Test(terminal, is_what_a_hold_lasts_for)
 	cr_expect(is_free("n"));
 }
 
+Test(terminal, is_told_that_a_lock_is_kept_after_the_command)
+{
+	start_there(&p, &s,
+		    ARGS(NULL, "run", "-v", "--hold-at-least", "1000", "n",
+			 "true"));
+	EVENTUALLY(shows(&s, "for another"));
+	type(&s, "\032");
+	EVENTUALLY(shows(&s, "\"n\" stays held"));
+	type(&s, "\003");
+	cr_expect_eq(finish(&p).code, -SIGINT);
+}
+
 /* Input is for the shell, and does not end the hold. */
 Test(terminal, is_not_read_by_a_hold_in_the_background)
 {
