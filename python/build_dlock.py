@@ -344,6 +344,7 @@ int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg);
 void py_closed(dlock_client **cell);
 
 extern "Python" void py_event(dlock_hold *, int, const char *, void *);
+extern "Python" void py_aio_event(dlock_hold *, int, const char *, void *);
 extern "Python" void py_done(const struct dlock_result *, void *);
 extern "Python" void py_log(const struct dlock_log_line *, void *);
 extern "Python" void py_participant(const struct dlock_participant *, void *);

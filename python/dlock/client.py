@@ -75,8 +75,7 @@ def _callback():
     return getattr(_here, "callback", None)
 
 
-@ffi.def_extern()
-def py_event(hold, event, why, arg):
+def tell_event(hold, event, why, arg):
     mine = known(hold)
     ref = mine or HoldRef(hold)
     _here.callback = "on_event"
@@ -86,6 +85,11 @@ def py_event(hold, event, why, arg):
         _here.callback = None
         if not mine:
             ref._end()
+
+
+@ffi.def_extern()
+def py_event(hold, event, why, arg):
+    tell_event(hold, event, why, arg)
 
 
 @ffi.def_extern()
@@ -114,6 +118,7 @@ class Client(Unique):
     dlock; what they raise is printed and goes no further.  `hold` is what
     acquire() returned; of several for one thread, the first that is not
     released.  If the program has dropped it, it is one for the call only."""
+    _event = lib.py_event
 
     def __init__(self, uri, *, require=(), label=None, password=None,
                  on_event=None, on_log=None):
@@ -126,7 +131,7 @@ class Client(Unique):
         options.size = ffi.sizeof("dlock_options")
         options.require = _caps(require)
         options.label, options.password = kept
-        options.on_event = lib.py_event if on_event is not None else ffi.NULL
+        options.on_event = ffi.NULL if on_event is None else self._event
         options.on_log = lib.py_log if on_log is not None else ffi.NULL
         options.arg = self._handle
         self._open(c_text(uri, "the URI"), options)

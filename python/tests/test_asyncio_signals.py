@@ -9,7 +9,7 @@ import warnings
 
 import dlock
 import dlock.aio
-from aio_cases import AioCase
+from aio_cases import AioCase, until
 from cases import for_every_uri, short
 
 Hold = dlock.aio.Hold
@@ -77,9 +77,32 @@ class Signals(AioCase):
             self.run_loop(asyncio.sleep(0))  # it asks
             self.assertTrue(select.select([self.aio._fd], [], [], 20)[0])
             self.loop.add_reader(self.aio._fd, self.aio._process)
+            call, = self.aio._calls
             task.cancel()
             self.interrupt(task, Hold, "_abandon", before)
+            self.assertTrue(call._hold._is_over())
             self.assert_free()
+
+    async def lose(self, store, events):
+        hold = await store.mutex(self.name).acquire()
+        await hold._lock.take_away()
+        await until(lambda: events)
+        with self.assertRaises(dlock.Lost):
+            await hold.release()
+
+    def test_in_an_event_leave_it_told_once(self):
+        events = []
+        store = self.run_loop(dlock.aio.Client(
+            short(self.uri), on_event=lambda hold, event, _: events.append(
+                event)))
+        for where, name in ((dlock.client, "known"),
+                            (dlock.aio.client, "_event_client")):
+            task = self.loop.create_task(self.lose(store, events))
+            self.interrupt(task, where, name, True)
+            self.run_loop(asyncio.wait_for(task, 20))
+            self.assertEqual(events, ["lost"])
+            events.clear()
+        self.run_loop(store.close())
 
     def test_behind_the_begin_leave_no_hold(self):
         task = self.task()

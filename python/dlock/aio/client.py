@@ -4,15 +4,37 @@ import asyncio
 import warnings
 
 import dlock.client
-from dlock._dlock import lib
+from dlock._dlock import ffi, lib
 from dlock.aio.call import Call, running_loop
 from dlock.aio.locks import Lock, Semaphore, SharedLock
 from dlock.errors import Invalid, checked, to_hook
 from dlock.hold import Unique
 
 
+def _event_client(arg):
+    return ffi.from_handle(arg).on_event.__self__
+
+
+def _interrupted(kind, e, trace):
+    """A signal's handler may raise ahead of on_event: called again; or behind
+    it."""
+    args = trace.tb_frame.f_locals["args"]
+    client = _event_client(args[-1])
+    client._raised = e
+    if not client._told:
+        dlock.client.tell_event(*args)
+    client._told = False
+
+
+@ffi.def_extern(onerror=_interrupted)
+def py_aio_event(*args):
+    dlock.client.tell_event(*args)
+    _event_client(args[-1])._told = False
+
+
 class _Opening(dlock.client.Client):
     """Opened by `call`, without waiting."""
+    _event = lib.py_aio_event
 
     def __init__(self, call, uri, **options):
         self._call = call
@@ -44,6 +66,7 @@ class Client(Unique):
         self._args = uri, options
         self._client = self._loop = self._closing = self._fd = None
         self._raised = None   # in a callback, for the loop
+        self._told = False    # an event, in its callback
         self._calls = set()   # whose callbacks are to come
         self._asking = set()  # futures of calls that a thread makes
 
@@ -159,6 +182,7 @@ class Client(Unique):
             raise raised
 
     def _tell_event(self, hold, event, why):
+        self._told = True
         try:
             self._on_event(hold, event, why)
         except Exception as e:
