@@ -23,7 +23,7 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 
 	if (c->closing)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
-	if (claim->news == DLKI_VOID) {
+	if (claim->woken == DLKI_WOKEN_VOID) {
 		(void)dlk_fail(err, DLOCK_EUNREACHABLE,
 			       "%s '%s': the claim was taken away before the "
 			       "call ended; try again",

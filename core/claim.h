@@ -51,11 +51,11 @@ struct dlki_watch {
 	dlk_time looked_at;   /* when the store last looked for askers */
 };
 
-/* The news from the store to an asking claim. */
-enum dlki_news {
-	DLKI_NO_NEWS,
-	DLKI_CHANGED, /* make another attempt */
-	DLKI_VOID     /* the same, and the next grant is void */
+/* Has the store woken the asker? */
+enum dlki_woken {
+	DLKI_NOT_WOKEN,
+	DLKI_WOKEN,     /* make another attempt */
+	DLKI_WOKEN_VOID /* the same, and the next grant is void */
 };
 
 /* The progress of the callback that hands out the hold of an asynchronous
@@ -107,7 +107,7 @@ struct dlki_claim {
 					* upgrades */
 	struct dlki_claim_residue residue;   /* what the store may have of it */
 	const dlock_hold *in_callback; /* the one that it is about */
-	enum dlki_news news;           /* since the last sleep began */
+	enum dlki_woken woken;         /* since the last sleep began */
 	enum dlki_handing undelivered; /* the callback that hands it out comes
 					* first, then its events */
 	unsigned int busy;             /* threads that use the ticket */

@@ -61,8 +61,8 @@ void dlki_parked_kick(struct dlki_record *r)
 	TAILQ_FOREACH(w, &r->parked, in_parked) {
 		if (w->residue.is != DLKI_NONE)
 			continue;
-		if (w->news == DLKI_NO_NEWS)
-			w->news = DLKI_CHANGED;
+		if (w->woken == DLKI_NOT_WOKEN)
+			w->woken = DLKI_WOKEN;
 		if (w->call)
 			dlki_async_rouse(w->call);
 		else

@@ -135,7 +135,7 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 
 	for (;;) {
 		rc = ended_by(claim, w, err);
-		if (rc != 0 || claim->news != DLKI_NO_NEWS ||
+		if (rc != 0 || claim->woken != DLKI_NOT_WOKEN ||
 		    claim->record->kept || is_alone(claim) ||
 		    dlk_now() >= until)
 			break;
@@ -151,9 +151,9 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 	}
 	dlki_pump_give(claim);
 	dlki_wait_end(claim);
-	if (rc == 0 && claim->news == DLKI_NO_NEWS && until < w->deadline)
+	if (rc == 0 && claim->woken == DLKI_NOT_WOKEN && until < w->deadline)
 		c->stats.polls++;
-	claim->news = DLKI_NO_NEWS;
+	claim->woken = DLKI_NOT_WOKEN;
 	return rc;
 }
 

@@ -11,8 +11,8 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
-	if (claim && dlki_claim_asks(claim) && claim->news == DLKI_NO_NEWS) {
-		claim->news = DLKI_CHANGED;
+	if (claim && dlki_claim_asks(claim) && claim->woken == DLKI_NOT_WOKEN) {
+		claim->woken = DLKI_WOKEN;
 		c->stats.wakes++;
 		dlki_claim_rouse_soon(claim);
 	}
@@ -28,7 +28,7 @@ static void lose_or_wake(struct dlki_claim *claim, const char *why)
 	} else if (claim->state == DLKI_HELD) {
 		dlki_claim_lose(claim, why);
 	} else if (dlki_claim_asks(claim)) {
-		claim->news = DLKI_VOID;
+		claim->woken = DLKI_WOKEN_VOID;
 		dlki_claim_rouse(claim);
 	}
 }
@@ -87,8 +87,8 @@ void dlk_verify_all(struct dlk_session *s)
 			   claim->work.place != 0) {
 			dlki_schedule_work(claim, now);
 		} else if (dlki_claim_asks(claim) &&
-			   claim->news == DLKI_NO_NEWS) {
-			claim->news = DLKI_CHANGED;
+			   claim->woken == DLKI_NOT_WOKEN) {
+			claim->woken = DLKI_WOKEN;
 			dlki_claim_rouse(claim);
 		}
 	}

@@ -56,7 +56,7 @@ static void on_released(struct dlki_op *op, dlk_time now)
 	}
 	c->judge->releases++;
 	if (c->clean_from == 0)
-		c->clean_from = now + c->terms->lease_ms * DLK_MS;
+		c->clean_from = now + c->agreed->lease_ms * DLK_MS;
 	if (!c->may_arrive || op->since >= c->clean_from) {
 		end(c, now);
 	} else {
@@ -94,14 +94,14 @@ static dlk_time end_of(const struct sim_caller *c, dlk_time since,
 {
 	int64_t margin_ms = 2 + lease_ms / 100;
 
-	if (c->terms->margin_ms > margin_ms)
-		margin_ms = c->terms->margin_ms;
+	if (c->agreed->margin_ms > margin_ms)
+		margin_ms = c->agreed->margin_ms;
 	return since + (lease_ms - margin_ms) * DLK_MS;
 }
 
 static void look_at_hold(struct sim_caller *c, dlk_time now)
 {
-	dlk_time renew_at = now + c->terms->lease_ms / 3 * DLK_MS;
+	dlk_time renew_at = now + c->agreed->lease_ms / 3 * DLK_MS;
 	dlk_time at = c->end_at < c->keep_until ? c->end_at : c->keep_until;
 
 	sim_step_at(c, renew_at < at ? renew_at : at);
@@ -156,7 +156,7 @@ static void lose(struct sim_caller *c, dlk_time now)
 /* Return when the renewal that began the lease was sent, not a confirmation. */
 static int64_t renewed_from(const struct sim_caller *c)
 {
-	int64_t late_ms = c->terms->lease_ms - c->ask.lease_ms;
+	int64_t late_ms = c->agreed->lease_ms - c->ask.lease_ms;
 
 	return sim_world_true(c->world, c->ask.since - late_ms * DLK_MS);
 }

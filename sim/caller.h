@@ -35,7 +35,7 @@ struct sim_caller {
 	struct dlki_engine *engine;
 	struct sim_world *world;
 	struct sim_judge *judge;
-	const struct dlki_terms *terms;
+	const struct dlki_agreed *agreed;
 	unsigned int life;       /* of the client */
 	int number;              /* of all callers, from 1 */
 	const struct sim_caller *others; /* of the client, with this caller */

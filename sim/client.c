@@ -35,12 +35,12 @@ static void on_look(void *arg, dlk_time now)
 	on_wake(arg, 0, now);
 }
 
-static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+static void on_up(void *arg, const struct dlki_agreed *agreed, dlk_time now)
 {
 	struct sim_client *c = arg;
 
 	(void)now;
-	c->terms = *terms;
+	c->agreed = *agreed;
 }
 
 /* The name has addresses of two servers: the client cannot be opened. */
@@ -105,7 +105,7 @@ void sim_client_begin(struct sim_client *c)
 	sim_net_note(c->net, "client %d begins life %u", c->number, c->life);
 	sim_world_begin(&c->world, c->net,
 			(uint64_t)c->life << 8 | (uint64_t)c->number);
-	c->terms = (struct dlki_terms){
+	c->agreed = (struct dlki_agreed){
 		.lease_ms = (int64_t)c->net->weather.lease_ms
 	};
 	make_engine(c);
@@ -117,7 +117,7 @@ void sim_client_begin(struct sim_client *c)
 			.engine = c->engine,
 			.world = &c->world,
 			.judge = c->judge,
-			.terms = &c->terms,
+			.agreed = &c->agreed,
 			.life = c->life,
 			.number = 1 + c->number * SIM_CLIENT_CALLERS + i,
 			.others = c->callers,

@@ -20,7 +20,7 @@ struct sim_client {
 	unsigned int life;
 	struct sim_world world;
 	struct dlki_engine *engine; /* NULL: dead until `paused_until` */
-	struct dlki_terms terms;
+	struct dlki_agreed agreed;
 	int is_refused;          /* by the server: begins another life */
 	struct sim_caller callers[SIM_CLIENT_CALLERS];
 	int64_t paused_until;

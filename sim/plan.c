@@ -15,7 +15,7 @@ static uint64_t draw(const struct sim_caller *c, const char *site, uint64_t n)
 static void plan_upgrade(struct sim_caller *c)
 {
 	c->beside_token = 0;
-	if (!(c->terms->caps & DLOCK_CAP_UPGRADE))
+	if (!(c->agreed->caps & DLOCK_CAP_UPGRADE))
 		return;
 	for (int i = 0; i < c->n_others; i++) {
 		const struct sim_caller *r = &c->others[i];
@@ -57,7 +57,7 @@ void sim_plan_request(struct sim_caller *c)
 		.limit = is_semaphore ? SIM_PERMITS : 0,
 	};
 	c->request.permits = 1;
-	if (is_semaphore && c->terms->caps & DLOCK_CAP_PERMITS)
+	if (is_semaphore && c->agreed->caps & DLOCK_CAP_PERMITS)
 		c->request.permits = 1 +
 				     (uint32_t)draw(c, "permits", SIM_PERMITS);
 	plan_upgrade(c);
@@ -83,7 +83,7 @@ int sim_plan_break(const struct sim_caller *c)
 
 uint32_t sim_plan_resize(const struct sim_caller *c)
 {
-	if (c->lock != SIM_SEMAPHORE || !(c->terms->caps & DLOCK_CAP_RESIZE) ||
+	if (c->lock != SIM_SEMAPHORE || !(c->agreed->caps & DLOCK_CAP_RESIZE) ||
 	    draw(c, "resize", 4) == 0)
 		return 0;
 	return 1 + (uint32_t)draw(c, "limit", UINT64_C(2) * SIM_PERMITS);

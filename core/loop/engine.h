@@ -59,8 +59,8 @@ struct dlki_news {
 	 * the link is up again, look_again() follows. */
 	void (*unheard)(void *arg, const char *why);
 
-	/* The main link is up; terms are agreed. */
-	void (*up)(void *arg, const struct dlki_terms *terms, dlk_time now);
+	/* The main link is up; store and client have agreed. */
+	void (*up)(void *arg, const struct dlki_agreed *agreed, dlk_time now);
 
 	/* Every way to the server was tried in vain; see dlki_engine_why().
 	 * The next try follows a pause, or never comes if the server refuses us

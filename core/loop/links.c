@@ -302,7 +302,7 @@ void dlki_refused(struct dlki_link *l, const struct dlk_error *err)
 	dlki_link_cut(l, err->code, err->text);
 }
 
-void dlki_agree(struct dlki_store *s, const struct dlki_terms *terms)
+void dlki_agree(struct dlki_store *s, const struct dlki_agreed *agreed)
 {
-	s->engine->terms = *terms;
+	s->engine->agreed = *agreed;
 }

@@ -38,7 +38,7 @@ static void submit_batch(struct dlki_engine *e)
 
 	for (; op && op->verb == verb && n < BATCH;
 	     op = TAILQ_NEXT(op, in_queue)) {
-		op->lease_ms = e->terms.lease_ms;
+		op->lease_ms = e->agreed.lease_ms;
 		batch[n++] = op;
 	}
 	e->protocol->submit(e->store, verb, batch, n, e->now);

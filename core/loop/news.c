@@ -179,7 +179,7 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 		break;
 	case DLKI_NEWS_UP:
 		if (to->up)
-			to->up(e->arg, &e->terms, e->now);
+			to->up(e->arg, &e->agreed, e->now);
 		break;
 	case DLKI_NEWS_DOWN:
 		if (to->down)
@@ -193,7 +193,7 @@ static void deliver_lost(const struct dlki_engine *e, unsigned int lost)
 	if ((lost & DLKI_BIT(DLKI_NEWS_UNHEARD)) && e->news->unheard)
 		e->news->unheard(e->arg, "no memory to say why");
 	if ((lost & DLKI_BIT(DLKI_NEWS_UP)) && e->news->up)
-		e->news->up(e->arg, &e->terms, e->now);
+		e->news->up(e->arg, &e->agreed, e->now);
 	if ((lost & DLKI_BIT(DLKI_NEWS_DOWN)) && e->news->down)
 		e->news->down(e->arg, e->now);
 }

@@ -136,7 +136,7 @@ struct dlki_op {
 			    * request, of the last request if there were
 			    * several; 0: never written */
 	int64_t lease_ms;  /* GRANTED, ANSWERED: length of the lease from
-			    * `since`; the terms' lease, or less */
+			    * `since`; the agreed lease, or less */
 	int64_t look_in_ms; /* BUSY: ask again after so long, unless woken; 0:
 			    * the store names no time.  Without DLOCK_CAP_WAKE
 			    * no wake comes: ask more often */

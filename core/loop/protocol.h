@@ -26,7 +26,7 @@ struct dlki_engine;
 struct dlki_link;
 
 /* Agreed between store and client; see dlk_session in dlock/backend.h. */
-struct dlki_terms {
+struct dlki_agreed {
 	int64_t lease_ms;  /* 0: claims do not expire */
 	int64_t margin_ms;
 	int64_t linger_ms;
@@ -147,8 +147,8 @@ void dlki_demoted(struct dlki_link *l);
  */
 void dlki_refused(struct dlki_link *l, const struct dlk_error *err);
 
-/* Set the terms; in a greeting, before dlki_up(). */
-void dlki_agree(struct dlki_store *s, const struct dlki_terms *terms);
+/* Agree; in a greeting, before dlki_up(). */
+void dlki_agree(struct dlki_store *s, const struct dlki_agreed *agreed);
 
 /*
  * Append a request of `n` >= 1 ops to the link's output, and to the requests in

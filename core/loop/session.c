@@ -157,7 +157,7 @@ void dlki_session_close(struct dlki_session *s)
 
 /* ---- News ---------------------------------------------------------------- */
 
-void dlki_session_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+void dlki_session_up(void *arg, const struct dlki_agreed *agreed, dlk_time now)
 {
 	struct dlki_session *s = arg;
 	dlk_time way = dlki_engine_way(s->engine);
@@ -166,11 +166,11 @@ void dlki_session_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 	dlki_opcalls_reached(s, now + way);
 	if (!s->opening)
 		return;
-	s->base->ttl_ms = terms->lease_ms;
-	s->base->margin_ms = terms->margin_ms;
-	s->base->linger_ms = terms->linger_ms;
-	s->base->check_ms = terms->check_ms;
-	s->base->caps &= terms->caps;
+	s->base->ttl_ms = agreed->lease_ms;
+	s->base->margin_ms = agreed->margin_ms;
+	s->base->linger_ms = agreed->linger_ms;
+	s->base->check_ms = agreed->check_ms;
+	s->base->caps &= agreed->caps;
 	dlki_waiter_done(s->engine, &s->greeting);
 }
 

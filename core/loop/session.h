@@ -71,7 +71,7 @@ void dlki_session_close(struct dlki_session *s);
 
 /* Functions of dlki_news that are the same for every store; `arg` is the
  * session. */
-void dlki_session_up(void *arg, const struct dlki_terms *terms, dlk_time now);
+void dlki_session_up(void *arg, const struct dlki_agreed *agreed, dlk_time now);
 void dlki_session_down(void *arg, dlk_time now);
 void dlki_session_moved(void *arg, const char *text, dlk_time now);
 void dlki_session_warn(void *arg, const char *text);

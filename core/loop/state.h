@@ -49,7 +49,7 @@ struct dlki_engine {
 
 	pthread_mutex_t mu; /* protects the members below */
 	struct dlki_store *store;
-	struct dlki_terms terms;
+	struct dlki_agreed agreed;
 	dlk_time now; /* of the turn or push; never goes back */
 	struct dlki_alarms alarms;
 	struct dlki_alarm store_alarm;

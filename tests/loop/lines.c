@@ -144,12 +144,12 @@ static void take_in_the_way(struct dlki_op *op, const char *text)
 
 static void welcome(struct lines *p, struct dlki_link *l, const char *line)
 {
-	const struct dlki_terms terms = { .lease_ms = 1000 };
+	const struct dlki_agreed agreed = { .lease_ms = 1000 };
 	const char *name = strchr(line, ' ');
 
 	if (name)
 		dlki_identity(l, name + 1);
-	dlki_agree(&p->base, &terms);
+	dlki_agree(&p->base, &agreed);
 	dlki_up(l);
 	if (l == p->ear && dlki_is_up(l)) {
 		dlki_look_again(&p->base);

@@ -33,7 +33,7 @@ Test(loop, an_op_is_sent_answered_and_ended_once)
 	cr_assert_eq(rig.ended[7], 1);
 }
 
-/* The terms are agreed when the link is greeted. */
+/* Store and client agree when the link is greeted. */
 Test(loop, an_op_from_before_the_greeting_has_the_lease_agreed)
 {
 	rig_init("", 1);

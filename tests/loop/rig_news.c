@@ -45,11 +45,11 @@ static void on_look(void *arg, dlk_time now)
 	rig.looked++;
 }
 
-static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+static void on_up(void *arg, const struct dlki_agreed *agreed, dlk_time now)
 {
 	(void)arg;
 	(void)now;
-	rig.lease_ms = terms->lease_ms;
+	rig.lease_ms = agreed->lease_ms;
 	rig.up++;
 }
 

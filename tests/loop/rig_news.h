@@ -26,7 +26,7 @@ struct rig {
 	int pushed, woken, looked, up, down, moved, warned, wanted, unheard;
 	int late;
 	dlk_time late_since;
-	int64_t lease_ms;      /* of the terms */
+	int64_t lease_ms;      /* as agreed */
 	char told[400];        /* by the last of down, moved, warned and
 				* unheard */
 	char warning[400];     /* by the last of moved and warned */

@@ -142,7 +142,7 @@ static void go_up(struct memc_store *s, const struct memc_job *job)
 	char identity[MEMC_IDENTITY], witness[MEMC_WITNESS_LEN + 1];
 
 	tell_identity(s, job, identity, witness);
-	dlki_agree(&s->base, &s->terms);
+	dlki_agree(&s->base, &s->agreed);
 	dlki_up(s->link);
 	if (!dlki_is_up(s->link))
 		return;

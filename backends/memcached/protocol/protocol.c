@@ -17,7 +17,7 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 	if (rc != 0)
 		return rc;
 	s->pauses = dlki_memc_uri_pauses(base->uri, ttl_ms);
-	s->terms = (struct dlki_terms){
+	s->agreed = (struct dlki_agreed){
 		.lease_ms = ttl_ms,
 		.linger_ms = INT64_C(1000) * MEMC_MORE_S,
 		.caps = MEMC_CAPS,

@@ -42,7 +42,7 @@ typedef void memc_then(struct memc_store *s, struct memc_job *job,
 struct memc_store {
 	struct dlki_store base;
 	struct dlki_link *link;
-	struct dlki_terms terms;
+	struct dlki_agreed agreed;
 	struct memc_lives lives;
 	struct memc_pauses pauses;
 	dlk_time now; /* of the protocol's call under way */

@@ -61,7 +61,7 @@ static void fail_for_good(struct dlki_op *op,
 static void end_busy(struct redis_store *s, struct dlki_op *op,
 		     const struct redis_attempt_answer *answer)
 {
-	int64_t most = s->terms.lease_ms / 3 > 0 ? s->terms.lease_ms / 3 : 1;
+	int64_t most = s->agreed.lease_ms / 3 > 0 ? s->agreed.lease_ms / 3 : 1;
 	int64_t wait_ms = answer->wait_ms;
 
 	if (s->plain) {

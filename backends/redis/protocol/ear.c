@@ -14,7 +14,7 @@ static void take_news(struct redis_store *s, const struct redis_notification *n)
 {
 	if (n->token != 0)
 		dlki_pushed(&s->base, n->attempt, n->token, n->clock_us,
-			    s->terms.lease_ms / 2);
+			    s->agreed.lease_ms / 2);
 	else if (n->attempt != 0)
 		dlki_wake(&s->base, n->attempt);
 	else

@@ -250,7 +250,7 @@ static void go_up(struct redis_store *s, struct redis_line *line,
 		  const struct redis_reply *reply)
 {
 	if (line == &s->main)
-		dlki_agree(&s->base, &s->terms);
+		dlki_agree(&s->base, &s->agreed);
 	dlki_up(line->link);
 	if (!dlki_is_up(line->link))
 		return;

@@ -32,7 +32,7 @@ static void open_plain(struct redis_store *s)
 	if (!s->plain)
 		return;
 	s->order = 'a';
-	s->terms.caps &= RD_CAPS_PLAIN;
+	s->agreed.caps &= RD_CAPS_PLAIN;
 }
 
 static int redis_open(struct dlki_store *base, struct dlk_error *err)
@@ -44,7 +44,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 
 	if (rc != 0)
 		return rc;
-	s->terms = (struct dlki_terms){
+	s->agreed = (struct dlki_agreed){
 		.lease_ms = ttl_ms,
 		.margin_ms = 1,
 		.caps = RD_CAPS,
@@ -52,7 +52,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	s->prefix = dlk_param_text(uri, "prefix");
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';
 	if (s->order == 'a')
-		s->terms.caps &= ~(uint32_t)DLOCK_CAP_FAIR;
+		s->agreed.caps &= ~(uint32_t)DLOCK_CAP_FAIR;
 	open_plain(s);
 	s->ttl.text = s->ttl_text;
 	s->ttl.len = dlki_digits(s->ttl_text, (uint64_t)ttl_ms);

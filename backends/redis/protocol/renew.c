@@ -28,7 +28,7 @@ static void warn_of_clock(struct redis_store *s, int64_t off_ms)
 {
 	char text[100];
 
-	if (s->warned && s->now - s->warned < s->terms.lease_ms * DLK_MS)
+	if (s->warned && s->now - s->warned < s->agreed.lease_ms * DLK_MS)
 		return;
 	s->warned = s->now;
 	snprintf(text, sizeof(text),
@@ -44,7 +44,7 @@ static void warn_of_clock(struct redis_store *s, int64_t off_ms)
 static void check_clock(struct redis_store *s, const struct redis_answer *a,
 			int64_t left_ms)
 {
-	int64_t ttl_ms = s->terms.lease_ms;
+	int64_t ttl_ms = s->agreed.lease_ms;
 	int64_t most, least;
 
 	if (a->op->lease_from == 0)

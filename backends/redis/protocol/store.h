@@ -39,7 +39,7 @@ struct redis_listing;
 struct redis_store {
 	struct dlki_store base;
 	struct redis_line main, ear;
-	struct dlki_terms terms;
+	struct dlki_agreed agreed;
 	dlk_time now; /* of the protocol's call under way */
 	char order; /* 'f'air or 'a'ny */
 	int plain;  /* key=plain */

@@ -257,7 +257,7 @@ Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text)
 Test(redis_verbs, with_a_plain_key_waiters_poll)
 {
 	rig_begin_up("&key=plain");
-	cr_assert_not(rig.e->terms.caps &
+	cr_assert_not(rig.e->agreed.caps &
 		      (DLOCK_CAP_WAKE | DLOCK_CAP_FAIR | DLOCK_CAP_WANTED |
 		       DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE |
 		       DLOCK_CAP_PERMITS | DLOCK_CAP_REVOKE_PERMITS));
