@@ -240,6 +240,8 @@ int conf_find(const struct conf_file *file, const char *key,
 	fclose(f);
 	if (status == 0)
 		return 0;
+	if (out->text)
+		explicit_bzero(out->text, strlen(out->text)); /* a password */
 	free(out->text);
 	*out = (struct conf_value){ 0 };
 	return status;
