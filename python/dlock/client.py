@@ -3,13 +3,15 @@
 import atexit
 import os
 import threading
+import traceback
 import weakref
 from collections import namedtuple
 from collections.abc import Iterable
 
 from dlock._dlock import ffi, lib
 from dlock.errors import (Invalid, c_label, c_text, checked, collected, from_ms,
-                          keep_failure, of_type, text, to_hook, to_permits)
+                          keep_failure, keep_for_the_call, of_type, text,
+                          to_hook, to_permits)
 from dlock.hold import HoldRef, Unique, every, known, listed
 from dlock.locks import every_lock, make
 
@@ -92,7 +94,7 @@ def py_event(hold, event, why, arg):
     tell_event(hold, event, why, arg)
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=keep_for_the_call)
 def py_log(line, arg):
     outer, _here.callback = _callback(), "on_log"
     try:
@@ -100,6 +102,8 @@ def py_log(line, arg):
             line.level, line.code, text(line.text),
             None if line.lock == ffi.NULL else text(line.lock),
             text(line.label), text(line.uri)))
+    except Exception:
+        traceback.print_exc()
     finally:
         _here.callback = outer
 

@@ -2,6 +2,8 @@
 """An exception class for each code of dlock.h, and what goes there and back."""
 import math
 import operator
+import threading
+import traceback
 
 from dlock._dlock import ffi, lib
 
@@ -99,9 +101,30 @@ def failure(rc, message, waited=False):
     return CLASSES.get(rc, Error)(message)
 
 
+_kept = threading.local()
+
+
+def keep_for_the_call(kind, failure, trace):
+    """In a callback inside a call of C: a signal's handler may raise there, and
+    the main thread raises it behind the call."""
+    if threading.current_thread() is threading.main_thread():
+        _kept.failure = failure
+    else:
+        traceback.print_exception(kind, failure, trace)
+
+
+def raise_kept():
+    """Behind a call of C that may have called on_log."""
+    failure = getattr(_kept, "failure", None)
+    if failure:
+        _kept.failure = None
+        raise failure
+
+
 def checked(rc, waited=False):
     """`rc`, or raises; on the calling thread, at once: the message is the
     thread's last one."""
+    raise_kept()
     if rc < 0:
         raise failure(rc, text(lib.dlock_errmsg()), waited)
     return rc

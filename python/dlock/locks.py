@@ -8,7 +8,8 @@ from collections import namedtuple
 from dlock._dlock import ffi, lib
 from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_label, c_text,
                           checked, collected, failure, from_ms, keep_failure,
-                          of_type, text, to_length_ms, to_ms, to_permits)
+                          of_type, raise_kept, text, to_length_ms, to_ms,
+                          to_permits)
 from dlock.hold import Hold, HoldRef, Unique
 from dlock.wait import Signals
 
@@ -99,6 +100,7 @@ class Lock(Unique):
             if left == 0 or not self._answered:
                 # Most often that is all, and signals need no thread.
                 rc = call(self._raw, 0, hold._out)
+                raise_kept()
                 if rc not in (Busy.code, Unreachable.code) or left == 0:
                     checked(rc, ms != 0)
                     return hold._identify()
@@ -124,6 +126,7 @@ class Lock(Unique):
                 signals.start()
                 rc = call(self._raw, ms, hold._out)
                 message = text(lib.dlock_errmsg()) if rc < 0 else ""
+                raise_kept()
             finally:
                 try:
                     signals.stop()

@@ -263,6 +263,30 @@ class Waits(Case):
         finally:
             signal.signal(signal.SIGALRM, old)
 
+    def test_signal_handler_may_raise_in_on_log(self):
+        lines = []
+
+        def on_log(line):
+            lines.append(line)
+            if len(lines) == 1:
+                signal.raise_signal(signal.SIGALRM)
+
+        old = signal.signal(signal.SIGALRM, raise_interrupt)
+        try:
+            with dlock.Client("mem:") as other:
+                theirs = other.mutex(self.name, unbound=True)
+                for fail in 1, 3:  # at the first try; in the wait behind it
+                    with dlock.Client(f"mem:?fail={fail}",
+                                      on_log=on_log) as store:
+                        mine = store.mutex(self.name, unbound=True)
+                        with theirs:
+                            self.assertRaises(KeyboardInterrupt,
+                                              mine.acquire, 20)
+                        mine.acquire(timeout=20).release()
+                    lines.clear()
+        finally:
+            signal.signal(signal.SIGALRM, old)
+
     def test_interrupts_at_any_moment_leave_nothing_held(self):
         armed, came = [], 0
 

@@ -7,7 +7,7 @@ import dlock.client
 from dlock._dlock import ffi, lib
 from dlock.aio.call import Call, running_loop
 from dlock.aio.locks import Lock, Semaphore, SharedLock
-from dlock.errors import Invalid, checked, to_hook
+from dlock.errors import Invalid, checked, raise_kept, to_hook
 from dlock.hold import Unique
 
 
@@ -177,6 +177,7 @@ class Client(Unique):
     def _process(self):
         cell = self._client._cell
         lib.dlock_process(cell[0] or cell[1], 0)
+        raise_kept()
         raised, self._raised = self._raised, None
         if raised:
             raise raised
