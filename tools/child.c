@@ -91,7 +91,7 @@ become(const struct child *c, pid_t parent, int report)
 	/* The parent may be stopped before it tells the guard. */
 	guard_tell(c->guard, getpid(), c->limit);
 	if (c->terminal->eager)
-		terminal_give(c->terminal, getpid());
+		terminal_give(c->terminal, getpgid(parent), getpid());
 	signals_put_back(c->signals);
 	execvpe(c->argv[0], c->argv, c->envp);
 	why = errno;
@@ -145,7 +145,7 @@ int child_start(struct child *c)
 	 * them. */
 	setpgid(c->pid, c->pid);
 	if (c->terminal->eager)
-		terminal_give(c->terminal, c->pid);
+		terminal_give(c->terminal, getpgrp(), c->pid);
 	why = read_report(report[0]);
 	close(report[0]);
 	return why ? not_run(c, why) : 0;

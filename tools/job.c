@@ -46,9 +46,8 @@ static int wants_terminal(const struct job *j)
 
 static void resume(struct job *j)
 {
-	if ((j->terminal->eager || wants_terminal(j)) &&
-	    terminal_ours(j->terminal))
-		terminal_give(j->terminal, j->pid);
+	if (j->terminal->eager || wants_terminal(j))
+		terminal_give(j->terminal, getpgrp(), j->pid);
 	j->stopped = 0;
 	send_group(j, SIGCONT);
 }

@@ -20,9 +20,11 @@ void terminal_look(struct terminal *t)
 		   terminal_ours(t);
 }
 
-void terminal_give(struct terminal *t, pid_t pgid)
+void terminal_give(struct terminal *t, pid_t ours, pid_t pgid)
 {
-	if (t->fd >= 0 && tcsetpgrp(t->fd, pgid) == 0)
+	pid_t now = tcgetpgrp(t->fd);
+
+	if ((now == ours || now == pgid) && tcsetpgrp(t->fd, pgid) == 0)
 		t->given = t->used = 1;
 }
 

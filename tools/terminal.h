@@ -29,8 +29,10 @@ struct terminal {
  */
 void terminal_look(struct terminal *t);
 
-/* Make `pgid` the foreground group.  Async-signal-safe. */
-void terminal_give(struct terminal *t, pid_t pgid);
+/* Make `pgid` the foreground group, if `ours`, dlock's group, is in the
+ * foreground: a shell may have put dlock in the background since the last look.
+ * Async-signal-safe. */
+void terminal_give(struct terminal *t, pid_t ours, pid_t pgid);
 
 /* Whether dlock gave the terminal to `pgid`, and the group still has it. */
 int terminal_lent(const struct terminal *t, pid_t pgid);

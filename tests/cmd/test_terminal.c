@@ -229,7 +229,8 @@ Test(terminal, is_not_read_by_a_hold_in_the_background)
 Test(terminal, that_changes_hands_does_not_end_a_hold)
 {
 	start_there(&p, &s,
-		    ARGS(helper("tossed"), getenv("DLOCK_BIN"), "hold", "n"));
+		    ARGS(helper("tossed"), "read", getenv("DLOCK_BIN"), "hold",
+			 "n"));
 	EVENTUALLY(!is_free("n"));
 	type(&s, "\n");
 	cr_expect_eq(finish(&p).code, 0);
@@ -252,6 +253,15 @@ Test(terminal, is_not_taken_from_the_shell)
 	EVENTUALLY(is_free("n"));
 	type(&s, "wait; exit 7\n");
 	cr_expect_eq(finish(&p).code, 7);
+}
+
+/* Likewise at the moment when dlock has started the command. */
+Test(terminal, is_not_taken_from_the_shell_by_a_late_start)
+{
+	start_there(&p, &s,
+		    ARGS(helper("tossed"), "start", getenv("DLOCK_BIN"), "run",
+			 "n", "/bin/true"));
+	cr_expect_eq(finish(&p).code, 0);
 }
 
 /* As ssh and sudo ask for a password, whatever the descriptors are. */
