@@ -20,7 +20,7 @@ enum {
 	RECOVERY_MS = 2 * SIM_PATIENCE_MS + 500,
 	LINGER_MS = 1000,
 	REST_MS = 1000,
-	LONGEST = 4
+	LONGEST = 20
 };
 
 static const int64_t ms = 1000000;
