@@ -18,6 +18,8 @@
 
 #include <dlock/backend.h>
 
+#include "core/base/verb.h"
+
 #define ZK_NODE_SIZE 80  /* owner, mode, limit*permits, sequence, NUL */
 #define ZK_ROOT_MAX 255  /* the chroot */
 #define ZK_PATH_SIZE 512 /* any path of ours */
@@ -66,30 +68,16 @@ struct zk_ticket {
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *t, dlk_time deadline,
-				 struct dlk_error *err);
-int dlki_zk_release(struct dlk_ticket *t, dlk_time deadline,
-		    struct dlk_error *err);
-int dlki_zk_release_begin(struct dlk_ticket *t, dlk_time deadline,
-			  struct dlk_error *err);
-void dlki_zk_release_all(struct dlk_session *s, struct dlk_ticket *const t[],
-			 size_t n, dlk_time deadline);
-void dlki_zk_renew(struct dlk_session *s, struct dlk_ticket *const t[],
-		   enum dlk_renewal verdict[], size_t n, dlk_time deadline,
-		   struct dlk_error *err);
-int dlki_zk_inspect(struct dlk_session *s, const struct dlk_request *request,
-		    void (*each)(const struct dlock_participant *p, void *arg),
-		    void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_zk_list(struct dlk_session *s,
-		 void (*each)(const struct dlock_lock_info *e, void *arg),
-		 void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_zk_break(struct dlk_session *s, const struct dlk_request *request,
-		  dlk_time deadline, struct dlk_error *err);
-int dlki_zk_resize(struct dlk_session *s, const struct dlk_request *request,
-		   dlk_time deadline, struct dlk_error *err);
-int dlki_zk_revoke(struct dlk_session *s, const struct dlk_request *request,
-		   dlk_time deadline, struct dlk_error *err);
-int dlki_zk_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
-			 struct dlk_error *err);
+DLKI_VERB(attempt) dlki_zk_attempt;
+DLKI_VERB(renew) dlki_zk_renew;
+DLKI_VERB(release) dlki_zk_release;
+DLKI_VERB(release_begin) dlki_zk_release_begin;
+DLKI_VERB(release_all) dlki_zk_release_all;
+DLKI_VERB(inspect) dlki_zk_inspect;
+DLKI_VERB(list) dlki_zk_list;
+DLKI_VERB(break_) dlki_zk_break;
+DLKI_VERB(resize) dlki_zk_resize;
+DLKI_VERB(revoke) dlki_zk_revoke;
+DLKI_VERB(watch_wanted) dlki_zk_watch_wanted;
 
 #endif
