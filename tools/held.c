@@ -16,6 +16,10 @@
 /* poll(2) does not count the time in which the host sleeps. */
 #define LOOK_MS 10000
 
+/* Longest wait for room on standard error: meanwhile nobody notices the end of
+ * the command, and the guard hears of no renewal. */
+#define SAY_MS 100
+
 #define MARGIN_MIN_MS 50
 #define MARGIN_MAX_MS 250
 
@@ -59,6 +63,7 @@ int held_open(struct held *h)
 {
 	int status;
 
+	say_within(SAY_MS);
 	sem_init(&h->loss_told, 0, 0);
 	status = store_open(&h->store, &h->o, on_event, h);
 

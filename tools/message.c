@@ -2,6 +2,7 @@
 #include "message.h"
 #include "exits.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,8 +66,16 @@ size_t escape(char *out, size_t size, const char *text)
 	return need;
 }
 
+static int patience_ms = -1;
+
+void say_within(int ms)
+{
+	patience_ms = ms;
+}
+
 static void DLOCK_PRINTF(1, 0) vsay(const char *fmt, va_list args)
 {
+	struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
 	char raw[1024], line[2048] = "dlock: ";
 	size_t start = strlen(line), len;
 
@@ -76,7 +85,7 @@ static void DLOCK_PRINTF(1, 0) vsay(const char *fmt, va_list args)
 	len = strlen(line);
 	line[len++] = '\n';
 	/* A lost standard error cannot be reported. */
-	if (write(STDERR_FILENO, line, len) < 0)
+	if (poll(&fd, 1, patience_ms) <= 0 || write(fd.fd, line, len) < 0)
 		return;
 }
 

@@ -21,6 +21,10 @@ size_t escape(char *out, size_t size, const char *text);
  * processes do not mix. */
 void say(const char *fmt, ...) DLOCK_PRINTF(1, 2);
 
+/* From now on, drop a message for which standard error has no room for so
+ * long.  Until then a message waits. */
+void say_within(int ms);
+
 /* say(), then return `code`. */
 int fail(int code, const char *fmt, ...) DLOCK_PRINTF(2, 3);
 

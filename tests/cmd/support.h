@@ -88,8 +88,8 @@ const char *new_file(void);
 /* Send SIGTERM, and finish(). */
 struct result stop(const struct proc *p);
 
-/* Return a full pipe: a writer blocks. */
-int full_pipe(void);
+/* Return the path of a full pipe: a writer blocks. */
+const char *full_pipe(void);
 
 /* The lock is free: `dlock run -n` runs. */
 int is_free(const char *name);

@@ -134,6 +134,15 @@ Test(hold, that_is_lost_ends)
 	close(fd);
 }
 
+Test(hold, that_is_lost_ends_though_nobody_reads_the_message)
+{
+	start(&p, ARGS("/bin/sh", "-c", "exec \"$0\" hold n 2>\"$1\"",
+		       getenv("DLOCK_BIN"), full_pipe()));
+	EVENTUALLY(token_of(&p) > 0);
+	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
+	cr_expect_eq(finish(&p).code, 75);
+}
+
 /* On a busy machine so short a lease may be lost indeed. */
 Test(hold, of_a_short_lease_lasts)
 {

@@ -279,9 +279,10 @@ struct result stop(const struct proc *p)
 	return finish(p);
 }
 
-int full_pipe(void)
+const char *full_pipe(void)
 {
 	static const char block[4096];
+	static char path[64];
 	int ends[2], flags;
 
 	cr_assert(pipe2(ends, O_CLOEXEC) == 0);
@@ -292,7 +293,8 @@ int full_pipe(void)
 	while (write(ends[1], block, 1) > 0)
 		;
 	cr_assert(fcntl(ends[1], F_SETFL, flags) == 0);
-	return ends[1];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), ends[1]);
+	return path;
 }
 
 int is_free(const char *name)

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,7 +238,7 @@ static const char *arguments(pid_t pid)
 
 Test(usage, a_password_on_the_command_line_is_wiped)
 {
-	int fd = full_pipe();
+	int fd = open(full_pipe(), O_WRONLY | O_CLOEXEC);
 	pid_t pid = fork();
 
 	/* The warning blocks, so the process stays. */
