@@ -4,6 +4,7 @@
 #include "message.h"
 
 #include <dlock/backend.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,17 @@ static char *loaded; /* as $DLOCK_BACKENDS, or NULL */
 int modules_load(const char *file)
 {
 	int rc = dlock_backend_load(file);
-	char *all;
+	char *path, *all;
 
 	if (rc != DLOCK_OK)
 		return fail(exit_for(rc), "%s", dlock_errmsg());
-	if (asprintf(&all, "%s:%s", loaded ? loaded : "", file) < 0)
+	/* A program that we start may begin in another directory. */
+	path = realpath(file, NULL);
+	if (!path)
+		return fail(LEAVE_SYSTEM, "%s: %s", file, strerror(errno));
+	rc = asprintf(&all, "%s:%s", loaded ? loaded : "", path);
+	free(path);
+	if (rc < 0)
 		return fail(LEAVE_SYSTEM, "out of memory");
 	free(loaded);
 	loaded = all;

@@ -8,6 +8,7 @@
 #include "held.h"
 #include "job.h"
 #include "message.h"
+#include "modules.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -204,6 +205,8 @@ static int prepare(struct run *r)
 {
 	int status = check_args(r);
 
+	if (status == 0)
+		status = modules_pass_on();
 	if (status == 0)
 		status = held_choose(&r->held);
 	if (status == 0)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(modules, .init = world_begin, .fini = world_end, .timeout = 60);
 
@@ -50,6 +51,14 @@ Test(modules, are_loaded_by_the_workers_of_a_comparison)
 				"--backend", module("good"), "module-good:");
 
 	cr_assert_eq(r.code, 2, "%d: %s%s", r.code, r.out, r.err);
+}
+
+/* $DLOCK_URI is the command's, too. */
+Test(modules, are_passed_on_to_the_command)
+{
+	cr_assert(symlink(module("good"), "good.so") == 0);
+	ran(DLOCK("run", "--backend=good.so", "-u", "module-good:", "n", "-c",
+		  "cd / && \"$DLOCK_BIN\" run n echo held"));
 }
 
 Test(modules, that_are_none_are_refused)
