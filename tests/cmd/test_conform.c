@@ -57,6 +57,12 @@ Test(conform, a_pattern_that_matches_no_case)
 		"and a URI begins with a scheme and ':'");
 }
 
+Test(conform, an_option_behind_a_uri)
+{
+	setenv("POSIXLY_CORRECT", "1", 1);
+	cr_assert_eq(CONFORM("mem:", "-l").code, 0);
+}
+
 Test(conform, an_unknown_face)
 {
 	struct result r = CONFORM("-f", "nonsense", "mem:");

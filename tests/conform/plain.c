@@ -248,6 +248,8 @@ static int take_options(int argc, char *argv[], int *times)
 	};
 	int opt;
 
+	/* Options may follow URIs. */
+	unsetenv("POSIXLY_CORRECT");
 	while ((opt = getopt_long(argc, argv, "b:f:lxn:h", words, NULL)) !=
 	       -1) {
 		if (opt == 'b' && append("DLOCK_TEST_BACKENDS", ':', optarg))
