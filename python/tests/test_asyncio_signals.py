@@ -79,7 +79,15 @@ class Signals(AioCase):
             self.loop.add_reader(self.aio._fd, self.aio._process)
             call, = self.aio._calls
             task.cancel()
-            self.interrupt(task, Hold, "_abandon", before)
+            function, abandoned = Hold._abandon, []
+
+            def abandon(hold):
+                abandoned.append(hold._c.now)
+                function(hold)
+
+            with unittest.mock.patch.object(Hold, "_abandon", abandon):
+                self.interrupt(task, Hold, "_abandon", before)
+            self.assertEqual(sum(map(bool, abandoned)), 1)  # not NULL
             self.assertTrue(call._hold._is_over())
             self.assert_free()
 
