@@ -36,6 +36,28 @@ struct py_hold {
 };
 """
 ffi.set_source("dlock._dlock", "#include <dlock/async.h>" + STRUCTS + """
+static int py_try_done(const struct dlock_result *, void *);
+static void py_forget(void *);
+static int py_try_aio_event(dlock_hold *, int, const char *, void *);
+
+/* A signal's handler may raise in a callback, which is called again then.  What
+ * raises so often is no handler. */
+#define UNTIL_DONE(call) \\
+	for (int n = 0; n < 100 && !(call); n++) \\
+		;
+
+static void py_done(const struct dlock_result *result, void *arg)
+{
+	UNTIL_DONE(py_try_done(result, arg))
+	py_forget(arg);
+}
+
+static void py_aio_event(dlock_hold *hold, int event, const char *why,
+			 void *arg)
+{
+	UNTIL_DONE(py_try_aio_event(hold, event, why, arg))
+}
+
 /* Once. */
 static void py_take(struct py_hold *h, dlock_hold *hold)
 {
@@ -330,6 +352,8 @@ const char *dlock_errname(int code);
 const char *dlock_errmsg(void);
 const char *dlock_version(void);
 
+void py_done(const struct dlock_result *, void *);
+void py_aio_event(dlock_hold *, int, const char *, void *);
 void py_take(struct py_hold *h, dlock_hold *hold);
 int py_leave_hold(struct py_hold *h);
 int py_upgrade(dlock_lock *lock, struct py_hold *h, int64_t timeout_ms,
@@ -344,8 +368,9 @@ int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg);
 void py_closed(dlock_client **cell);
 
 extern "Python" void py_event(dlock_hold *, int, const char *, void *);
-extern "Python" void py_aio_event(dlock_hold *, int, const char *, void *);
-extern "Python" void py_done(const struct dlock_result *, void *);
+extern "Python" int py_try_aio_event(dlock_hold *, int, const char *, void *);
+extern "Python" int py_try_done(const struct dlock_result *, void *);
+extern "Python" void py_forget(void *);
 extern "Python" void py_log(const struct dlock_log_line *, void *);
 extern "Python" void py_participant(const struct dlock_participant *, void *);
 extern "Python" void py_lock(const struct dlock_lock_info *, void *);

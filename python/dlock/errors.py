@@ -104,17 +104,22 @@ def failure(rc, message, waited=False):
 _kept = threading.local()
 
 
-def keep_for_the_call(kind, failure, trace):
+def keep(kind, failure, trace):
     """In a callback inside a call of C: a signal's handler may raise there, and
-    the main thread raises it behind the call."""
+    the thread raises it behind the call."""
+    _kept.failure = failure
+
+
+def keep_for_the_call(kind, failure, trace):
+    """The same, where a thread of dlock may call back."""
     if threading.current_thread() is threading.main_thread():
-        _kept.failure = failure
+        keep(kind, failure, trace)
     else:
         traceback.print_exception(kind, failure, trace)
 
 
 def raise_kept():
-    """Behind a call of C that may have called on_log."""
+    """Behind a call of C that may have called back."""
     failure = getattr(_kept, "failure", None)
     if failure:
         _kept.failure = None

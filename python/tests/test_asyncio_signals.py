@@ -35,9 +35,9 @@ class Signals(AioCase):
     def task(self):
         return self.loop.create_task(self.acquire())
 
-    def interrupt(self, task, where, name, before):
-        """... before or behind what is called `name`."""
-        function, armed = getattr(where, name), [1]
+    def interrupt(self, task, where, name, before, times=1):
+        """... before or behind what is called `name`, `times` in a row."""
+        function, armed = getattr(where, name), [1] * times
 
         def handler(*_):
             raise KeyboardInterrupt
@@ -47,7 +47,7 @@ class Signals(AioCase):
                 if not at:
                     got = function(*args)
                 elif armed:
-                    armed.clear()
+                    armed.pop()
                     signal.raise_signal(signal.SIGALRM)
             return got
 
@@ -60,12 +60,12 @@ class Signals(AioCase):
             signal.signal(signal.SIGALRM, old)
 
     def test_in_a_callback_leave_the_hold_to_the_task(self):
-        for before in True, False:
-            for where, name in ((dlock.aio.call, "text"), (Hold, "_take"),
-                                (Hold, "_identify"),
-                                (dlock.aio.call.Call, "_end")):
+        places = ((dlock.aio.call, "text"), (Hold, "_take"),
+                  (Hold, "_identify"), (dlock.aio.call.Call, "_end"))
+        for before, times in (True, 1), (False, 1), (True, 2), (False, 2):
+            for where, name in places:
                 task = self.task()
-                self.interrupt(task, where, name, before)
+                self.interrupt(task, where, name, before, times)
                 hold = self.run_loop(asyncio.wait_for(task, 20))
                 self.assertTrue(hold.held)
                 self.run_loop(hold.release())
@@ -103,10 +103,9 @@ class Signals(AioCase):
         store = self.run_loop(dlock.aio.Client(
             short(self.uri), on_event=lambda hold, event, _: events.append(
                 event)))
-        for where, name in ((dlock.client, "known"),
-                            (dlock.aio.client, "_event_client")):
+        for name, before in ("known", True), ("tell_event", False):
             task = self.loop.create_task(self.lose(store, events))
-            self.interrupt(task, where, name, True)
+            self.interrupt(task, dlock.client, name, before, 2)
             self.run_loop(asyncio.wait_for(task, 20))
             self.assertEqual(events, ["lost"])
             events.clear()

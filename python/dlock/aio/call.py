@@ -3,7 +3,9 @@
 import asyncio
 
 from dlock._dlock import ffi, lib
-from dlock.errors import Canceled, checked, failure, text
+from dlock.errors import Canceled, checked, failure, keep, text
+
+_done = ffi.addressof(lib, "py_done")
 
 
 def running_loop():
@@ -14,21 +16,10 @@ def running_loop():
         return None
 
 
-def _interrupted(kind, e, trace):
-    """A signal's handler may raise in the callback, which is called again."""
-    names = trace.tb_frame.f_locals
-    call = names.get("call") or ffi.from_handle(names["arg"])
-    call.client._raised = e
-    _ended(call, names["result"])
-
-
-@ffi.def_extern(onerror=_interrupted)
-def py_done(result, arg):
+@ffi.def_extern(error=0, onerror=keep)
+def py_try_done(result, arg):
+    """Each step may be repeated."""
     call = ffi.from_handle(arg)
-    _ended(call, result)
-
-
-def _ended(call, result):
     rc, raw, message = result.code, result.hold, text(result.message)
     loop = call.client._loop
     in_loop = running_loop() is loop
@@ -39,12 +30,18 @@ def _ended(call, result):
             rc, message = Canceled.code, "the client was closed"
     if in_loop:
         call._end(rc, message)
-        return
+        return 1
     # In dlock_close(), on another thread.
     try:
         loop.call_soon_threadsafe(call._end, rc, message)
     except RuntimeError:
         pass  # the loop is closed, so no task waits
+    return 1
+
+
+@ffi.def_extern(onerror=keep)
+def py_forget(arg):
+    ffi.from_handle(arg)._handle = None  # which refers to the call
 
 
 class Call:
@@ -62,7 +59,7 @@ class Call:
     def begin(self, function, *args):
         """`function` gets the callback and its argument behind `args`."""
         self.client._calls.add(self)  # until its callback
-        rc = function(*args, lib.py_done, self._handle)
+        rc = function(*args, _done, self._handle)
         if rc < 0:
             self.client._calls.discard(self)
         checked(rc)
@@ -104,4 +101,3 @@ class Call:
         else:
             self._future.set_result(None)
         self.client._calls.discard(self)
-        self._handle = None  # it refers to this call

@@ -7,34 +7,23 @@ import dlock.client
 from dlock._dlock import ffi, lib
 from dlock.aio.call import Call, running_loop
 from dlock.aio.locks import Lock, Semaphore, SharedLock
-from dlock.errors import Invalid, checked, raise_kept, to_hook
+from dlock.errors import Invalid, checked, keep, raise_kept, to_hook
 from dlock.hold import Unique
 
 
-def _event_client(arg):
-    return ffi.from_handle(arg).on_event.__self__
-
-
-def _interrupted(kind, e, trace):
-    """A signal's handler may raise ahead of on_event: called again; or behind
-    it."""
-    args = trace.tb_frame.f_locals["args"]
-    client = _event_client(args[-1])
-    client._raised = e
+@ffi.def_extern(error=0, onerror=keep)
+def py_try_aio_event(*args):
+    """A signal's handler may raise ahead of on_event, or behind it."""
+    client = ffi.from_handle(args[-1]).on_event.__self__
     if not client._told:
         dlock.client.tell_event(*args)
     client._told = False
-
-
-@ffi.def_extern(onerror=_interrupted)
-def py_aio_event(*args):
-    dlock.client.tell_event(*args)
-    _event_client(args[-1])._told = False
+    return 1
 
 
 class _Opening(dlock.client.Client):
     """Opened by `call`, without waiting."""
-    _event = lib.py_aio_event
+    _event = ffi.addressof(lib, "py_aio_event")
 
     def __init__(self, call, uri, **options):
         self._call = call
@@ -65,7 +54,6 @@ class Client(Unique):
         self._on_log = to_hook(on_log, "on_log")
         self._args = uri, options
         self._client = self._loop = self._closing = self._fd = None
-        self._raised = None   # in a callback, for the loop
         self._told = False    # an event, in its callback
         self._calls = set()   # whose callbacks are to come
         self._asking = set()  # futures of calls that a thread makes
@@ -178,9 +166,6 @@ class Client(Unique):
         cell = self._client._cell
         lib.dlock_process(cell[0] or cell[1], 0)
         raise_kept()
-        raised, self._raised = self._raised, None
-        if raised:
-            raise raised
 
     def _tell_event(self, hold, event, why):
         self._told = True
@@ -190,8 +175,6 @@ class Client(Unique):
             self._loop.call_exception_handler(
                 {"message": f"an exception in on_event of {self!r}",
                  "exception": e})
-        except BaseException as e:
-            self._raised = e
 
     def _tell_log(self, line):
         """On a thread of dlock."""
