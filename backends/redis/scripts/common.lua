@@ -298,20 +298,20 @@ local function tell_watcher()
 	end
 end
 
--- End the exclusive hold; `last` is the last token that it used.  Of the tokens
--- that were set aside, clock_key may not have come so far.
+-- End the exclusive hold; `last` is the last token that it used, or nil: it may
+-- have used all that were set aside.  clock_key may not have come so far.
 local function end_holder(last)
 	holder = nil
 	if watcher then
 		call('HDEL', info_key, '!')
 	end
-	if last and sub(lock_value, 1, 1) > '1' then
-		largest_token = last
+	if sub(lock_value, 1, 1) > '1' then
+		largest_token = last or largest_token
 		local reached = redis.pcall('GET', clock_key) or NO_TOKEN
-		local note = sub(last, 1, 11)
+		local note = sub(largest_token, 1, 11)
 		if type(reached) == 'string' and sub(reached, 1, 11) < note then
 			redis.pcall('SET', clock_key, note,
-				'PXAT', sub(last, 1, 13) + 3600000)
+				'PXAT', sub(largest_token, 1, 13) + 3600000)
 		end
 	end
 end

@@ -4,7 +4,9 @@
 -- Watch an exclusive claim: from now on, an attempt or a revoke that meets the
 -- claim tells the channel.  And set tokens aside for the claim, up to 2^22 us
 -- ahead of the clock, but not past the end of the key: after the key's expiry,
--- tokens come from the clock.  See common.lua for the records.
+-- tokens come from the clock.  While tokens are ahead of the clock, set no token
+-- aside: the next grant would skip the tokens, and the clock would never catch
+-- up.  See common.lua for the records.
 -- aside_key is for a clock that is set back after the key's expiry.  clock_key
 -- tells the next grant of such a clock, so it comes to the time of this request.
 --
@@ -30,8 +32,11 @@ if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
 	call('HSET', info_key, '!' .. me, ARGV[2])
 	return '0 ' .. token
 end
-local left = call('PTTL', lock_key)
-local last = string.format('%016.0f', now[1] * 1000000 + now[2]
+local now_us = now[1] .. sub('00000' .. now[2], -6)
+local reached = redis.pcall('GET', KEYS[2]) or '0'
+local is_behind = type(reached) == 'string' and reached > now_us
+local left = is_behind and 0 or call('PTTL', lock_key)
+local last = string.format('%016.0f', now_us
 	+ math.max(math.min(4194304, left * 1000), 0))
 local before = string.match(call('HGET', info_key, '!') or '',
 	'^' .. sub(ARGV[1], 1, 32) .. ' (%d+) ')
@@ -44,8 +49,6 @@ end
 if tonumber(last) > (tonumber(redis.pcall('GET', aside_key)) or 0) then
 	call('SET', aside_key, last, 'PXAT', sub(last, 1, 13) + 3600000)
 end
-local now_us = now[1] .. sub('00000' .. now[2], -6)
-local reached = redis.pcall('GET', KEYS[2]) or '0'
 if type(reached) == 'string' and reached .. '99999' < now_us then
 	call('SET', KEYS[2], sub(now_us, 1, 11),
 		'PXAT', sub(last, 1, 13) + 3600000)
