@@ -63,8 +63,7 @@ void dlki_async_ready(struct dlki_async *r)
 
 	r->state = DLKI_ASYNC_READY;
 	TAILQ_INSERT_TAIL(queue_of(r), r, in_queue);
-	if (all->idle)
-		pthread_cond_signal(&all->ready);
+	dlki_asyncs_rouse(all);
 }
 
 void dlki_async_enter(struct dlki_async *r)
@@ -84,8 +83,7 @@ void dlki_async_pause(struct dlki_async *r, dlk_time at)
 	r->state = DLKI_ASYNC_PARKED;
 	TAILQ_INSERT_TAIL(&all->paused, r, in_queue);
 	dlki_heap_set(&all->next, &r->next, at);
-	if (all->idle)
-		pthread_cond_signal(&all->ready);
+	dlki_asyncs_rouse(all);
 }
 
 /* Parts pause, and their whole is PARKED without a queue. */

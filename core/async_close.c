@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing without waiting: a thread does the slow work. */
+/* Opening and closing without waiting: a thread does the slow work, or in a
+ * client without threads, dlock_process(). */
+#include "core/async_close.h"
+
 #include <dlock/async.h>
 
 #include "core/async.h"
@@ -11,9 +14,8 @@
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static void *opener_main(void *arg)
+static void open_client(struct dlki_async *r)
 {
-	struct dlki_async *r = arg;
 	struct dlock_client *c = r->client;
 	struct dlk_error err = { 0 };
 	int rc = dlki_client_connect(c, &err);
@@ -23,7 +25,21 @@ static void *opener_main(void *arg)
 		rc = dlk_fail(&err, DLOCK_ECANCELED, "the client was closed");
 	dlki_async_over(r, rc, NULL, &err);
 	pthread_mutex_unlock(&c->mu);
+}
+
+static void *opener_main(void *arg)
+{
+	open_client(arg);
 	return NULL;
+}
+
+static int start_thread(struct dlock_client *c, struct dlki_async *r)
+{
+	if (!c->attendant)
+		return dlk_thread(&c->opener, "dlock-open", opener_main, r);
+	c->open_call = r;
+	dlki_due_tell(&c->asyncs.due);
+	return 0;
 }
 
 /* No other thread has the client yet. */
@@ -42,7 +58,7 @@ static int start_opener(struct dlock_client *c, dlock_done_fn done, void *arg,
 	}
 	dlki_async_enter(r);
 	c->has_opener = 1;
-	rc = dlk_thread(&c->opener, "dlock-open", opener_main, r);
+	rc = start_thread(c, r);
 	if (rc == 0)
 		return 0;
 	dlki_async_free(r);
@@ -102,11 +118,14 @@ static void *closer_main(void *arg)
 static int start_closer(struct dlock_client *c, struct dlki_async *r,
 			struct dlk_error *err)
 {
-	int rc;
+	int rc = 0;
 
 	if (c->close_is != DLKI_CLOSE_NONE)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
-	rc = dlk_thread(&c->closer, "dlock-close", closer_main, c);
+	if (c->attendant)
+		dlki_due_tell(&c->asyncs.due);
+	else
+		rc = dlk_thread(&c->closer, "dlock-close", closer_main, c);
 	if (rc != 0)
 		return dlki_system(err, rc, "starting a thread");
 	c->close_is = DLKI_CLOSE_BEGUN;
@@ -141,4 +160,29 @@ int dlock_close_start(dlock_client *client, dlock_done_fn done, void *arg)
 	struct dlki_scope s = dlki_enter();
 
 	return dlki_leave_with(&s, close_start(client, done, arg, &s.err));
+}
+
+/* ---- Without threads ----------------------------------------------------- */
+
+void dlki_open_or_close(struct dlock_client *c)
+{
+	struct dlki_async *open;
+	int closes;
+
+	pthread_mutex_lock(&c->mu);
+	closes = c->closing && c->close_is == DLKI_CLOSE_BEGUN;
+	if (closes)
+		c->close_is = DLKI_CLOSE_RUNS;
+	open = closes ? NULL : c->open_call;
+	if (open) {
+		c->open_call = NULL;
+		dlki_call_begin(c);
+	}
+	pthread_mutex_unlock(&c->mu);
+	if (open) {
+		open_client(open);
+		dlki_client_end(c);
+	}
+	if (closes)
+		dlki_close_run(c);
 }

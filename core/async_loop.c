@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 
+#include "core/async_close.h"
 #include "core/async_process.h"
+#include "core/base/attendant.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
@@ -14,7 +16,8 @@
 
 static int client_fd(struct dlock_client *c, struct dlk_error *err)
 {
-	int fd = dlki_due_fd(&c->asyncs.due);
+	int fd = c->attendant ? c->attendant->outer_fd :
+				dlki_due_fd(&c->asyncs.due);
 
 	return fd >= 0 ? fd : dlki_system(err, errno, "eventfd");
 }
@@ -29,15 +32,39 @@ int dlock_client_fd(dlock_client *client)
 	return dlki_leave_with(&s, rc);
 }
 
+/* The work of dlock's threads, unless another thread finishes the close. */
+static void attend(struct dlock_client *c)
+{
+	int ended;
+
+	pthread_mutex_lock(&c->mu);
+	ended = c->asyncs.ended;
+	c->asyncs.attending += !ended;
+	pthread_mutex_unlock(&c->mu);
+	if (ended)
+		return;
+	dlki_attend(c->attendant);
+	dlki_open_or_close(c);
+	pthread_mutex_lock(&c->mu);
+	c->asyncs.attending--;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->mu);
+}
+
 /* The client is gone after DLKI_PROCESS_LAST.  `waits`: this thread is in
  * dlock_wait(). */
 static int process(struct dlock_client *c, int most, unsigned int waits,
 		   size_t *done, struct dlk_error *err)
 {
-	int rc = dlki_process_due(c, most, waits, done, err);
+	int rc;
 
+	if (c->attendant && !dlki_process_here(c))
+		attend(c);
+	rc = dlki_process_due(c, most, waits, done, err);
 	if (rc == DLKI_PROCESS_LAST)
 		dlki_close_finish(c);
+	else if (rc == 0 && c->attendant)
+		rc = dlki_attendant_due(c->attendant) == 0;
 	return rc;
 }
 
@@ -133,14 +160,26 @@ int dlock_wait(dlock_client *client, int64_t timeout_ms)
 	return dlki_leave_with(&s, rc);
 }
 
+static int64_t due_ms(struct dlock_client *c)
+{
+	dlk_time at = DLK_FOREVER;
+
+	if (dlki_process_is_due(c))
+		return 0;
+	if (c->attendant)
+		at = dlki_attendant_due(c->attendant);
+	return at == DLK_FOREVER ? -1 : ms_of(at - dlk_now());
+}
+
 int64_t dlock_due_ms(const dlock_client *client)
 {
 	struct dlki_scope s = dlki_enter();
-	int due = dlki_client_here(client, NULL) == 0 &&
-		  dlki_process_is_due((struct dlock_client *)client);
+	int64_t due = -1;
 
+	if (dlki_client_here(client, NULL) == 0)
+		due = due_ms((struct dlock_client *)client);
 	dlki_leave(&s);
-	return due ? 0 : -1;
+	return due;
 }
 
 /* Async-signal-safe, so without a message. */

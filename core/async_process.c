@@ -135,8 +135,11 @@ static void leave(const struct dlki_frame *frame, struct dlock_client *c)
 {
 	frames = frame->outer;
 	c->asyncs.processing = 0;
-	if (c->close_is == DLKI_CLOSE_BEGUN)
+	if (c->close_is == DLKI_CLOSE_BEGUN) {
 		c->closing = 1;
+		if (c->attendant)
+			dlki_due_tell(&c->asyncs.due);
+	}
 	pthread_cond_broadcast(&c->changed);
 }
 
@@ -158,7 +161,7 @@ void dlki_process_end_waits(struct dlock_client *c, unsigned int own)
 	c->asyncs.ended = 1;
 	dlki_due_tell(&c->asyncs.due);
 	pthread_cond_broadcast(&c->changed);
-	while (c->asyncs.waits > own)
+	while (c->asyncs.waits > own || c->asyncs.attending > 0)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 }
 

@@ -4,6 +4,7 @@
 #include "core/ask.h"
 #include "core/async_batch.h"
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/inspect.h"
@@ -171,6 +172,42 @@ static void *async_main(void *arg)
 	return NULL;
 }
 
+/* In a client without threads: run a call, or a batch. */
+static int run_some(struct dlki_job *job)
+{
+	struct dlock_client *c = DLKI_CONTAINER_OF(job, struct dlock_client,
+						   asyncs.job);
+	struct dlki_async *r;
+	dlk_time until;
+	int batch;
+
+	pthread_mutex_lock(&c->mu);
+	do {
+		dlki_async_prepare(c);
+		r = dlki_async_next(c, &until);
+		batch = r && r->prepared;
+		if (r)
+			run(r);
+		else
+			dlki_source_at(&job->source, until);
+	} while (batch);
+	pthread_mutex_unlock(&c->mu);
+	dlki_due_flush();
+	return r != NULL;
+}
+
+/* With mu held. */
+static int join_attendant(struct dlock_client *c)
+{
+	int rc;
+
+	c->asyncs.job.run = run_some;
+	rc = dlki_job_join(&c->asyncs.job, c->attendant);
+	if (rc == 0)
+		c->asyncs.thread_is = DLKI_THREAD_ATTENDS;
+	return rc;
+}
+
 /* Start the thread unless it runs.  0, or an errno value. */
 static int start_thread(struct dlock_client *c)
 {
@@ -178,9 +215,11 @@ static int start_thread(struct dlock_client *c)
 	int rc = 0;
 
 	pthread_mutex_lock(&c->mu);
+	if (c->attendant && all->thread_is == DLKI_THREAD_NONE)
+		rc = join_attendant(c);
 	while (all->thread_is == DLKI_THREAD_STARTS)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-	if (all->thread_is == DLKI_THREAD_NONE) {
+	if (rc == 0 && all->thread_is == DLKI_THREAD_NONE) {
 		all->thread_is = DLKI_THREAD_STARTS;
 		pthread_mutex_unlock(&c->mu);
 		dlk_cond_init(&all->ready);
@@ -235,6 +274,7 @@ void dlki_async_thread_stop(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
 
+	dlki_job_leave(&all->job);
 	if (all->thread_is != DLKI_THREAD_RUNS)
 		return;
 	pthread_mutex_lock(&c->mu);

@@ -12,6 +12,7 @@
 
 #include "core/base/due.h"
 #include "core/base/heap.h"
+#include "core/base/job.h"
 #include "core/base/slots.h"
 
 struct dlki_async;
@@ -31,7 +32,8 @@ struct dlki_asyncs {
 	struct dlki_async_queue over;     /* their callbacks are due */
 	size_t n_over;
 	size_t pending;            /* callbacks to come */
-	int processing;            /* a thread is in dlock_process() */
+	int processing;            /* a thread calls back in dlock_process() */
+	unsigned int attending;    /* threads there that attend */
 	unsigned int turn;         /* of the processing there */
 	int ended;                 /* a thread is to finish the close, and no
 				    * other thread waits any more */
@@ -45,20 +47,33 @@ struct dlki_asyncs {
 	enum {
 		DLKI_THREAD_NONE,
 		DLKI_THREAD_STARTS,
-		DLKI_THREAD_RUNS
+		DLKI_THREAD_RUNS,
+		DLKI_THREAD_ATTENDS /* there is `job` instead */
 	} thread_is;
 	int idle;                  /* the async thread sleeps */
 	int stop;
 	pthread_cond_t ready;      /* the async thread sleeps here */
 	pthread_t thread;
+	struct dlki_job job;       /* in a client without threads: locks
+				    * itself */
 };
 
-/* With the client's mu held: the async thread has passed over releases, and may
- * go on with them. */
+/* With the client's mu held: the async thread has a call to run, or to wait
+ * for. */
+static inline void dlki_asyncs_rouse(struct dlki_asyncs *all)
+{
+	if (all->idle)
+		pthread_cond_signal(&all->ready);
+	else if (all->thread_is == DLKI_THREAD_ATTENDS)
+		dlki_job_post(&all->job);
+}
+
+/* The same: the async thread has passed over releases, and may go on with
+ * them. */
 static inline void dlki_asyncs_rouse_releases(struct dlki_asyncs *all)
 {
-	if (!TAILQ_EMPTY(&all->releases) && all->idle)
-		pthread_cond_signal(&all->ready);
+	if (!TAILQ_EMPTY(&all->releases))
+		dlki_asyncs_rouse(all);
 }
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/client.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/attendant.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
@@ -59,6 +61,21 @@ static int take_options(dlock_options *own, const dlock_options *given,
 	return 0;
 }
 
+/* The program's threads see to everything, and tell the program. */
+static int have_no_threads(struct dlock_client *c, struct dlk_error *err)
+{
+	int fd = dlki_due_fd(&c->asyncs.due);
+	int rc = fd < 0 ? errno : dlki_attendant_new(&c->attendant, fd);
+
+	if (rc == 0)
+		rc = dlki_pump_attend(c);
+	if (rc != 0)
+		return dlki_system(err, rc, "a client without threads");
+	c->events.by_process = 1;
+	dlki_log_by_process(&c->log, &c->asyncs.due);
+	return 0;
+}
+
 static char *make_label(const char *given, const struct dlk_uri *uri)
 {
 	const char *label = given ? given : dlk_param_text(uri, "label");
@@ -72,6 +89,16 @@ static char *make_label(const char *given, const struct dlk_uri *uri)
 	if (asprintf(&text, "%s:%ld", host, (long)getpid()) < 0)
 		return NULL;
 	return text;
+}
+
+static void init_asyncs(struct dlki_asyncs *all)
+{
+	dlki_due_init(&all->due);
+	TAILQ_INIT(&all->releases);
+	TAILQ_INIT(&all->woken);
+	TAILQ_INIT(&all->acquires);
+	TAILQ_INIT(&all->paused);
+	TAILQ_INIT(&all->over);
 }
 
 static int client_new(struct dlock_client **out,
@@ -102,12 +129,7 @@ static int client_new(struct dlock_client **out,
 	c->require = o->require;
 	c->once = o->once;
 	c->refs = 1;
-	dlki_due_init(&c->asyncs.due);
-	TAILQ_INIT(&c->asyncs.releases);
-	TAILQ_INIT(&c->asyncs.woken);
-	TAILQ_INIT(&c->asyncs.acquires);
-	TAILQ_INIT(&c->asyncs.paused);
-	TAILQ_INIT(&c->asyncs.over);
+	init_asyncs(&c->asyncs);
 	dlki_ask_init(&c->ask, uri);
 	dlki_rousers_init(&c->rousers);
 	c->close_ms = dlk_param_int(uri, "close");
@@ -117,8 +139,15 @@ static int client_new(struct dlock_client **out,
 	dlki_pump_init(&c->pump, dlki_keep_give_up);
 	dlki_log_init(&c->log, o->on_log, o->arg, c->label, uri->shown);
 	dlki_names_begin();
-	*out = c;
-	return 0;
+	if (o->no_threads)
+		rc = have_no_threads(c, err);
+	if (rc == 0) {
+		*out = c;
+	} else {
+		c->uri = NULL; /* the caller's still */
+		dlki_client_destroy(c);
+	}
+	return rc;
 }
 
 /* The URI's parameters for claims that outlive a hold. */
@@ -227,6 +256,8 @@ int dlki_client_make(struct dlock_client **out, const char *text,
 				    err);
 	if (rc != 0)
 		return rc;
+	if (own.no_threads)
+		own.require |= DLOCK_CAP_NO_THREADS;
 	rc = require_caps(own.require, backend->caps, uri->scheme, err);
 	if (rc == 0)
 		rc = client_new(out, backend, &own, uri, err);

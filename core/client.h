@@ -20,11 +20,13 @@
 #include "core/base/process.h"
 #include "core/base/slots.h"
 
-/* Once the client ENDS, the store is gone and callbacks are left.  OVER: so are
+/* RUNS: in dlock_close(), or for a client without threads in dlock_process().
+ * Once the client ENDS, the store is gone and callbacks are left.  OVER: so are
  * the callbacks, and only a second dlock_close() is left. */
 enum dlki_close_state {
 	DLKI_CLOSE_NONE,
 	DLKI_CLOSE_BEGUN,
+	DLKI_CLOSE_RUNS,
 	DLKI_CLOSE_ENDS,
 	DLKI_CLOSE_OVER
 };
@@ -43,6 +45,8 @@ struct dlock_client {
 	int watches;                     /* ... and tells at once: CAP_WANTED */
 	int sends_releases;              /* so a release waits for no answer */
 	struct dlk_session *session;  /* the backend's, in a separate block */
+	struct dlki_attendant *attendant; /* of a client without threads: of
+				       * its own; else NULL */
 	uint32_t require;                /* as dlock_options says */
 	int once;
 
@@ -70,6 +74,8 @@ struct dlock_client {
 	unsigned int calls;          /* public calls with use of the backend */
 	int closing;
 	enum dlki_close_state close_is;
+	struct dlki_async *open_call;  /* by dlock_open_start(), in a client
+				        * without threads: not begun */
 	struct dlki_async *close_call; /* by dlock_close_start() */
 	dlk_time holder_asked;           /* when a message last needed a
 					  * holder */

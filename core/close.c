@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
+#include "core/async.h"
 #include "core/multi.h"
 #include "core/registry.h"
 #include "core/store.h"
@@ -32,7 +33,7 @@ static void end_calls(struct dlock_client *c)
 	pthread_mutex_lock(&c->mu);
 	dlki_multi_wait_cancel(c);
 	while (c->calls > 0)
-		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+		dlki_client_sleep(c, DLK_FOREVER);
 	pthread_mutex_unlock(&c->mu);
 }
 
@@ -126,6 +127,16 @@ static void close_store(struct dlock_client *c)
 	DLKI_STORE(c, c->backend->close(c->session, deadline));
 }
 
+/* With mu held: no dlock_process() has begun to open. */
+static void cancel_open(struct dlock_client *c)
+{
+	struct dlk_error err;
+	int rc = dlk_fail(&err, DLOCK_ECANCELED, "the client was closed");
+
+	dlki_async_over(c->open_call, rc, NULL, &err);
+	c->open_call = NULL;
+}
+
 /* A client that is being opened gives up soon. */
 static void await_opener(struct dlock_client *c)
 {
@@ -134,10 +145,19 @@ static void await_opener(struct dlock_client *c)
 	pthread_mutex_lock(&c->mu);
 	c->closing = 1;
 	atomic_store(&c->ends, 1);
+	if (c->open_call)
+		cancel_open(c);
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->mu);
 	dlki_rousers_rouse(&c->rousers);
-	pthread_join(c->opener, NULL);
+	if (!c->attendant) {
+		pthread_join(c->opener, NULL);
+		return;
+	}
+	pthread_mutex_lock(&c->mu);
+	while (c->calls > 0)
+		dlki_client_sleep(c, DLK_FOREVER);
+	pthread_mutex_unlock(&c->mu);
 }
 
 void dlki_close_run(struct dlock_client *c)
@@ -158,7 +178,7 @@ void dlki_close_finish(struct dlock_client *c)
 {
 	struct dlki_async *last = c->close_call;
 
-	if (last)
+	if (last && !c->attendant)
 		pthread_join(c->closer, NULL);
 	dlki_process_rest(c, last);
 	pthread_mutex_lock(&c->mu);
@@ -180,7 +200,7 @@ static void await_end(struct dlock_client *c)
 /* A client that dlock_close_start() closes is waited for. */
 static void close_client(struct dlock_client *c)
 {
-	int begun;
+	int runs;
 
 	pthread_mutex_lock(&c->mu);
 	if (c->asyncs.ended) {
@@ -188,11 +208,12 @@ static void close_client(struct dlock_client *c)
 		return;
 	}
 	c->asyncs.ended = 1; /* no other thread finishes the close */
-	begun = c->close_is != DLKI_CLOSE_NONE;
-	if (!begun)
-		c->close_is = DLKI_CLOSE_BEGUN;
+	runs = c->close_is == DLKI_CLOSE_NONE ||
+	       (c->attendant && c->close_is == DLKI_CLOSE_BEGUN);
+	if (runs)
+		c->close_is = DLKI_CLOSE_RUNS;
 	pthread_mutex_unlock(&c->mu);
-	if (!begun)
+	if (runs)
 		dlki_close_run(c);
 	pthread_mutex_lock(&c->mu);
 	while (c->close_is != DLKI_CLOSE_ENDS || c->asyncs.processing)

@@ -221,7 +221,7 @@ int dlki_events_start(struct dlock_client *c, struct dlk_error *err)
 	q->delivery.run = deliver;
 	q->delivery.thread = DLKI_DELIVER;
 	if (c->on_event && !by_process)
-		rc = dlki_job_join(&q->delivery);
+		rc = dlki_job_join(&q->delivery, NULL);
 	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/attendant.h"
 #include "core/net/names.h"
 #include "core/uri/uri.h"
 
@@ -36,8 +37,12 @@ void dlki_call_begin(struct dlock_client *client)
 void dlki_call_end(struct dlock_client *client)
 {
 	client->calls--;
-	if (client->closing)
-		pthread_cond_broadcast(&client->changed);
+	if (!client->closing)
+		return;
+	pthread_cond_broadcast(&client->changed);
+	/* A thread in dlki_client_sleep() polls the attendant. */
+	if (client->attendant)
+		dlki_source_at(&client->schedule.source, 0);
 }
 
 int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
@@ -53,6 +58,17 @@ int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
 		dlki_call_begin(client);
 	pthread_mutex_unlock(&client->mu);
 	return rc;
+}
+
+void dlki_client_sleep(struct dlock_client *client, dlk_time until)
+{
+	if (!client->attendant) {
+		dlk_cond_wait(&client->changed, &client->mu, until);
+		return;
+	}
+	pthread_mutex_unlock(&client->mu);
+	dlki_attend_until(client->attendant, until);
+	pthread_mutex_lock(&client->mu);
 }
 
 void dlki_client_destroy(struct dlock_client *client)
@@ -73,6 +89,7 @@ void dlki_client_destroy(struct dlock_client *client)
 	dlki_heap_destroy(&client->asyncs.next);
 	dlki_heap_destroy(&client->asyncs.end);
 	free(client->asyncs.slots.v);
+	dlki_attendant_free(client->attendant);
 	dlki_due_destroy(&client->asyncs.due);
 	free(client->slots.v);
 	free(client->session);

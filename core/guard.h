@@ -25,6 +25,10 @@ void dlki_client_end(struct dlock_client *client);
 void dlki_call_begin(struct dlock_client *client);
 void dlki_call_end(struct dlock_client *client);
 
+/* With mu held, which is released meanwhile: sleep until `until` or a change.
+ * In a client without threads this thread attends meanwhile. */
+void dlki_client_sleep(struct dlock_client *client, dlk_time until);
+
 /* Unlock mu; frees the client if no reference is left. */
 void dlki_client_unlock(struct dlock_client *client);
 

@@ -117,7 +117,7 @@ static void wake_thread(struct dlki_log *log)
 		dlki_due_tell(log->due);
 		return;
 	}
-	rc = log->stop ? ECANCELED : dlki_job_join(&log->delivery);
+	rc = log->stop ? ECANCELED : dlki_job_join(&log->delivery, NULL);
 	if (rc == 0)
 		dlki_job_post(&log->delivery);
 	atomic_store(&log->stranded, rc != 0);

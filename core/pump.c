@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/attendant.h"
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/base/error.h"
@@ -56,18 +57,25 @@ void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then)
 	p->fd = p->wake_fd = -1;
 }
 
-/* A single thread opens or uses the session, and calls this. */
-static int join(struct dlki_pump *p)
+static int open_wake(struct dlki_pump *p)
 {
-	int rc;
-
-	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->wake_fd < 0)
-		return errno;
-	rc = dlki_source_join(&p->source);
-	if (rc != 0)
-		close_if_open(&p->wake_fd);
-	return rc;
+		p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return p->wake_fd >= 0 ? 0 : errno;
+}
+
+int dlki_pump_attend(struct dlock_client *c)
+{
+	c->pump.fd = c->attendant->set_fd;
+	return open_wake(&c->pump);
+}
+
+/* A single thread opens or uses the session, and calls this. */
+static int join(struct dlki_pump *p, struct dlki_attendant *own)
+{
+	int rc = open_wake(p);
+
+	return rc == 0 ? dlki_source_join(&p->source, own) : rc;
 }
 
 void dlki_pump_stop(struct dlock_client *c)
@@ -93,14 +101,17 @@ int dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err)
 	struct dlki_pump *p = &c->pump;
 	int rc = 0;
 
-	if (fd >= 0 && p->wake_fd < 0)
-		rc = join(p);
+	if (fd >= 0 && !atomic_load(&p->source.by))
+		rc = join(p, c->attendant);
 	if (rc != 0)
 		return dlki_system(err, rc, "listening");
 	pthread_mutex_lock(&c->mu);
 	rc = dlki_source_set_fd(&p->source, fd);
-	p->fd = rc == 0 ? fd : -1;
-	if (p->fd >= 0 && !p->at)
+	if (rc != 0)
+		fd = -1;
+	if (!c->attendant)
+		p->fd = fd;
+	if (fd >= 0 && (c->attendant || !p->at))
 		dlki_source_listen(&p->source, 1);
 	if (p->at)
 		(void)dlki_pump_rouse(p->at);
@@ -116,10 +127,24 @@ int dlki_pump_take(struct dlki_claim *claim)
 
 	if (p->fd < 0 || p->at)
 		return 0;
-	dlki_source_listen(&p->source, 0);
+	if (!claim->client->attendant)
+		dlki_source_listen(&p->source, 0);
 	p->at = claim;
 	p->roused = 0;
 	return 1;
+}
+
+/* Have a thread that sleeps on the condition take the pump. */
+static void rouse_follower(struct dlock_client *c)
+{
+	for (uint32_t i = 0; c->pump.followers > 0 && i < c->slots.n; i++) {
+		struct dlki_claim *w = c->slots.v[i].item;
+
+		if (w && w->state == DLKI_PARKED && !w->call) {
+			pthread_cond_broadcast(w->cond);
+			return;
+		}
+	}
 }
 
 void dlki_pump_give(struct dlki_claim *claim)
@@ -132,7 +157,9 @@ void dlki_pump_give(struct dlki_claim *claim)
 	p->at = NULL;
 	if (p->roused)
 		(void)eventfd_read(p->wake_fd, &ignored);
-	if (p->fd >= 0)
+	if (claim->client->attendant)
+		rouse_follower(claim->client);
+	else if (p->fd >= 0)
 		dlki_source_listen(&p->source, 1);
 }
 
@@ -143,6 +170,7 @@ void dlki_pump_wait(struct dlki_claim *claim, dlk_time until)
 	struct pollfd fds[2] = { { .fd = p->wake_fd, .events = POLLIN },
 				 { .fd = p->fd, .events = POLLIN } };
 	dlk_time left = dlki_sleep_ns(until);
+	uint64_t rouses = 0;
 	struct timespec ts;
 	eventfd_t ignored;
 
@@ -150,9 +178,15 @@ void dlki_pump_wait(struct dlki_claim *claim, dlk_time until)
 		return;
 	ts.tv_sec = left / 1000000000;
 	ts.tv_nsec = left % 1000000000;
+	if (c->attendant)
+		rouses = dlki_attendant_rouses(c->attendant);
 	pthread_mutex_unlock(&c->mu);
-	if (ppoll(fds, 2, &ts, NULL) > 0 && fds[1].revents)
-		pump_once(c, claim);
+	if (ppoll(fds, 2, &ts, NULL) > 0 && fds[1].revents) {
+		if (c->attendant)
+			dlki_attend_unless_roused(c->attendant, rouses, until);
+		else
+			pump_once(c, claim);
+	}
 	pthread_mutex_lock(&c->mu);
 	if (p->roused) {
 		p->roused = 0;
@@ -169,6 +203,8 @@ int dlki_pump_rouse(const struct dlki_claim *claim)
 	if (pumping != claim && !p->roused) {
 		p->roused = 1;
 		eventfd_write(p->wake_fd, 1);
+		if (claim->client->attendant)
+			dlki_attendant_rouse(claim->client->attendant);
 	}
 	return 1;
 }

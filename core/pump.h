@@ -13,6 +13,9 @@
  * on again when it leaves; neither wakes dlock-loop.  Data that came meanwhile,
  * and was not read, wakes dlock-loop then.  So a change loses no data.  For a
  * moment both may pump: `mu` lets in one thread at a time.
+ *
+ * In a client without threads the waiter polls the client's attendant, the
+ * store's descriptor among others, and attends.
  */
 #ifndef DLOCK_CORE_PUMP_H
 #define DLOCK_CORE_PUMP_H
@@ -42,9 +45,13 @@ struct dlki_pump {
 	struct dlki_source source; /* locks itself */
 	int roused;              /* wake_fd was written to since the waiter took
 				  * the pump */
+	unsigned int followers;  /* threads that would take the pump */
 };
 
 void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then);
+
+/* The client has an attendant of its own: 0, or an errno value. */
+int dlki_pump_attend(struct dlock_client *c);
 
 /* dlock-loop pumps no more; no waiter is left.  destroy() does so as well. */
 void dlki_pump_stop(struct dlock_client *c);

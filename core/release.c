@@ -168,7 +168,7 @@ static void await_upgrades(const struct dlki_claim *read, dlk_time deadline)
 
 	while (read->upgrades > 0 && !c->closing && !dlki_events_here(c) &&
 	       dlk_now() < deadline)
-		dlk_cond_wait(&c->changed, &c->mu, deadline);
+		dlki_client_sleep(c, deadline);
 }
 
 enum what_next { TO_THE_STORE, TO_THE_RENEWER, PASSED, KEPT };

@@ -115,9 +115,9 @@ int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
 	int rc;
 
 	schedule_set_up(schedule, c->session);
-	rc = dlki_source_join(&schedule->source);
+	rc = dlki_source_join(&schedule->source, c->attendant);
 	if (rc == 0)
-		rc = dlki_job_join(&schedule->job);
+		rc = dlki_job_join(&schedule->job, c->attendant);
 	if (rc == 0)
 		return 0;
 	dlki_source_leave(&schedule->source);

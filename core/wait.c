@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/guard.h"
 #include "core/parked.h"
 #include "core/pump.h"
 #include "core/record.h"
@@ -75,7 +76,7 @@ void dlki_wait_pause(struct dlock_client *c, struct dlki_patience *p,
 {
 	pthread_mutex_lock(&c->mu);
 	while (dlk_now() < until && !dlki_patience_over(p))
-		dlk_cond_wait(&c->changed, &c->mu, until);
+		dlki_client_sleep(c, until);
 	pthread_mutex_unlock(&c->mu);
 }
 
@@ -125,6 +126,22 @@ static bool is_alone(const struct dlki_claim *claim)
 	return claim->beside && claim->beside->state != DLKI_HELD;
 }
 
+/* A claim that has not asked the store has no news to expect there. */
+static void sleep_once(struct dlki_claim *claim, dlk_time until)
+{
+	struct dlock_client *c = claim->client;
+
+	if (c->pump.at == claim ||
+	    ((c->attendant || claim->residue.is != DLKI_NONE) &&
+	     dlki_pump_take(claim))) {
+		dlki_pump_wait(claim, until);
+		return;
+	}
+	c->pump.followers++;
+	dlk_cond_wait(claim->cond, &c->mu, until);
+	c->pump.followers--;
+}
+
 /* A kept claim wakes no waiter: a waiter that meets a kept claim takes it, or
  * has it released. */
 int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
@@ -143,11 +160,7 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 			dlki_async_park(claim->call, until);
 			return DLKI_SLEEPS;
 		}
-		if (c->pump.at == claim ||
-		    (claim->residue.is != DLKI_NONE && dlki_pump_take(claim)))
-			dlki_pump_wait(claim, until);
-		else
-			dlk_cond_wait(claim->cond, &c->mu, until);
+		sleep_once(claim, until);
 	}
 	dlki_pump_give(claim);
 	dlki_wait_end(claim);

@@ -201,7 +201,7 @@ static void lead(struct sim_client *c)
 	    sim_draw(c->net->chance, "await", 3) == 0)
 		return;
 	(void)dlki_lock(c->engine);
-	dlki_turn_for_answer(c->engine, DLK_FOREVER);
+	dlki_turn_for_answer(c->engine, DLKI_BIT(DLKI_ANSWERS), DLK_FOREVER);
 	dlki_unlock(c->engine);
 	if (c->world.resumed_at < c->paused_until)
 		c->world.resumed_at = c->paused_until;

@@ -103,7 +103,8 @@ const struct dlock_backend dlki_mem_backend = {
 		DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
 		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE | DLOCK_CAP_PERMITS |
-		DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_UPGRADE,
+		DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_UPGRADE |
+		DLOCK_CAP_NO_THREADS,
 	.params = params,
 	.session_size = sizeof(struct mem_session),
 	.ticket_size = sizeof(struct mem_ticket),

@@ -38,7 +38,8 @@ static int resolve(struct zk_session *s, struct dlk_error *err)
 	snprintf(name, sizeof(name), "%.*s", (int)(port - host), host);
 	rc = dlki_resolve(&a->found, name,
 			  (uint16_t)strtoul(port + 1, NULL, 10),
-			  dlk_now() + s->hosts.connect_ns, err);
+			  s->attendant != NULL, dlk_now() + s->hosts.connect_ns,
+			  err);
 	if (rc != 0)
 		return rc;
 	a->first = draw % a->found.n;

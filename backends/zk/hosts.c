@@ -151,8 +151,8 @@ static void look_at(struct zk_look *l, const struct dlk_host *host,
 			 l->peer);
 }
 
-static void look_at_all(const struct dlk_uri *uri, dlk_time deadline,
-			struct dlk_error *all)
+static void look_at_all(const struct zk_session *s, const struct dlk_uri *uri,
+			dlk_time deadline, struct dlk_error *all)
 {
 	for (size_t i = 0; i < uri->n_hosts; i++) {
 		dlk_time now = dlk_now();
@@ -162,6 +162,7 @@ static void look_at_all(const struct dlk_uri *uri, dlk_time deadline,
 
 		if (most <= 0)
 			return;
+		l.resolves = s->attendant != NULL;
 		look_at(&l, &uri->hosts[i],
 			now + (most < PROBE_NS ? most : PROBE_NS), &why);
 		dlki_zk_look_end(&l);
@@ -189,7 +190,7 @@ void dlki_zk_hosts_why(struct zk_session *s, const struct dlk_uri *uri,
 	pthread_mutex_unlock(&s->mu);
 	if (!look)
 		return;
-	look_at_all(uri, deadline, &why);
+	look_at_all(s, uri, deadline, &why);
 	*err = why;
 	pthread_mutex_lock(&s->mu);
 	s->hosts.why = why;

@@ -83,7 +83,7 @@ int dlki_zk_look_begin(struct zk_look *l, const char *host, uint16_t port,
 	int rc;
 
 	dlki_address_text_of(host, port, l->peer);
-	rc = dlki_resolve(&found, host, port, until, why);
+	rc = dlki_resolve(&found, host, port, l->resolves, until, why);
 	if (rc != 0)
 		return rc;
 	rc = DLOCK_EUNREACHABLE;

@@ -12,10 +12,11 @@
 struct zk_look {
 	int fd;         /* -1: not connected */
 	int refused_by; /* errno of the connect() that failed; 0 */
+	int resolves;   /* see dlki_resolve() */
 	char peer[120]; /* for messages: "zk.example:2181" or "[::1]:2181" */
 };
 
-#define ZK_NO_LOOK { -1, 0, "" }
+#define ZK_NO_LOOK { -1, 0, 0, "" }
 
 /* Connect to a name or an address, each address of a name for a share of the
  * time. */

@@ -46,6 +46,8 @@ struct zk_session {
 	pthread_mutex_t mu;
 	pthread_cond_t changed;   /* conn, the state of conn, upkeep.ended */
 	struct dlk_session *core; /* NULL: closed, no more services */
+	struct dlki_attendant *attendant; /* of a client without threads;
+				   * constant */
 	struct zk_conn *conn;     /* NULL: not connected */
 	uint64_t generation;      /* counts the ZooKeeper sessions, from 1 */
 	uint64_t connects;        /* rises with each connection and session */

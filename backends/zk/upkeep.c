@@ -85,12 +85,8 @@ static void end_session(struct zk_session *s)
 	pthread_cond_broadcast(&s->changed);
 }
 
-static int work(struct dlki_job *job)
+static void work(struct zk_session *s)
 {
-	struct zk_session *s = DLKI_CONTAINER_OF(job, struct zk_session,
-						 upkeep.job);
-
-	pthread_mutex_lock(&s->mu);
 	s->upkeep.work = ZK_WORKS;
 	if (s->upkeep.stop)
 		end_session(s);
@@ -103,6 +99,17 @@ static int work(struct dlki_job *job)
 	s->upkeep.work = ZK_IDLE;
 	if (!s->upkeep.stop)
 		dlki_zk_timer_now(s);
+}
+
+static int run(struct dlki_job *job)
+{
+	struct zk_session *s = DLKI_CONTAINER_OF(job, struct zk_session,
+						 upkeep.job);
+
+	pthread_mutex_lock(&s->mu);
+	/* In a client without threads a waiting thread may have done it. */
+	if (s->upkeep.work == ZK_POSTED || s->upkeep.stop)
+		work(s);
 	pthread_mutex_unlock(&s->mu);
 	return 0;
 }
@@ -152,20 +159,35 @@ static dlk_time post_when_due(struct zk_session *s)
 					DLK_FOREVER;
 }
 
-static void look(struct dlki_source *source)
+static void look(struct zk_session *s)
+{
+	s->timer.at = DLK_FOREVER;
+	if (s->upkeep.stop)
+		return;
+	dlki_zk_timer_set(s, dlki_zk_drive_due(s));
+	dlki_zk_timer_set(s, dlki_zk_watches_set_deferred(s));
+	dlki_zk_timer_set(s, dlki_zk_probe(s));
+	dlki_zk_timer_set(s, post_when_due(s));
+}
+
+static void ready(struct dlki_source *source)
 {
 	struct zk_session *s = DLKI_CONTAINER_OF(source, struct zk_session,
 						 timer.source);
 
 	pthread_mutex_lock(&s->mu);
-	s->timer.at = DLK_FOREVER;
-	if (!s->upkeep.stop) {
-		dlki_zk_timer_set(s, dlki_zk_drive_due(s));
-		dlki_zk_timer_set(s, dlki_zk_watches_set_deferred(s));
-		dlki_zk_timer_set(s, dlki_zk_probe(s));
-		dlki_zk_timer_set(s, post_when_due(s));
-	}
+	look(s);
 	pthread_mutex_unlock(&s->mu);
+}
+
+/* ---- Without threads ----------------------------------------------------- */
+
+static void attend(struct zk_session *s)
+{
+	if (s->timer.at <= dlk_now())
+		look(s);
+	if (s->upkeep.work == ZK_POSTED)
+		work(s);
 }
 
 /* ---- From open to close -------------------------------------------------- */
@@ -185,11 +207,13 @@ int dlki_zk_upkeep_start(struct zk_session *s, struct dlk_error *err)
 	int rc;
 
 	s->timer.at = DLK_FOREVER;
-	s->timer.source.ready = look;
-	u->job.run = work;
-	rc = dlki_source_join(&s->timer.source);
+	s->timer.source.ready = ready;
+	u->job.run = run;
+	if (s->attendant)
+		u->attend = attend;
+	rc = dlki_source_join(&s->timer.source, s->attendant);
 	if (rc == 0)
-		rc = dlki_job_join(&u->job);
+		rc = dlki_job_join(&u->job, s->attendant);
 	if (rc != 0) {
 		dlki_source_leave(&s->timer.source);
 		return dlki_system(err, rc, "starting a thread");
@@ -218,6 +242,10 @@ static int await_end(struct zk_session *s, dlk_time deadline)
 	while (!u->ended && dlk_now() < deadline) {
 		dlk_time until = dlk_now() + DLKI_JOB_STUCK_NS;
 
+		if (u->attend && u->work != ZK_WORKS) {
+			end_session(s);
+			break;
+		}
 		if (u->work != ZK_WORKS)
 			dlki_job_post(&u->job);
 		dlk_cond_wait(&s->changed, &s->mu,

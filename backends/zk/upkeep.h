@@ -16,6 +16,9 @@ enum zk_work { ZK_IDLE, ZK_POSTED, ZK_WORKS };
 /* Written by upkeep.c, with the session locked, but `retry_at`. */
 struct zk_upkeep {
 	struct dlki_job job;
+	/* In a client without threads, for a thread that waits: do what is due.
+	 * NULL: the threads do. */
+	void (*attend)(struct zk_session *s);
 	dlk_time retry_at; /* the job rests until then */
 	enum zk_work work; /* of the job */
 	int stop;          /* the session is to end */

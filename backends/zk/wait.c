@@ -5,13 +5,14 @@
 
 #include <dlock/backend.h>
 
-int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until)
+/* In a client without threads no other thread does what is due. */
+static void attend(struct zk_session *s, dlk_time *until)
 {
-	until = dlk_deadline(until);
-	if (dlk_now() >= until)
-		return 0;
-	dlk_cond_wait(cond, &s->mu, until);
-	return 1;
+	if (!s->upkeep.attend)
+		return;
+	s->upkeep.attend(s);
+	if (s->timer.at < *until)
+		*until = s->timer.at;
 }
 
 /* 0: that time has come. */
@@ -21,8 +22,26 @@ static int drive(struct zk_session *s, struct zk_reply_wait *wait,
 	until = dlk_deadline(until);
 	if (dlk_now() >= until)
 		return 0;
-	dlki_zk_drive_wait(s, wait, until);
+	attend(s, &until);
+	if (!wait || wait->left > 0)
+		dlki_zk_drive_wait(s, wait, until);
 	return 1;
+}
+
+int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until)
+{
+	int rc = 1;
+
+	if (s->upkeep.attend) {
+		rc = drive(s, NULL, until);
+		dlki_zk_drive_leave(s);
+		return rc;
+	}
+	until = dlk_deadline(until);
+	if (dlk_now() >= until)
+		return 0;
+	dlk_cond_wait(cond, &s->mu, until);
+	return rc;
 }
 
 int dlki_zk_await_connection(struct zk_session *s, dlk_time until)

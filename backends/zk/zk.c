@@ -155,6 +155,7 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	if (!s)
 		return dlki_nomem(err);
 	c->session = s;
+	s->attendant = base->attendant;
 	rc = apply_uri(s, base, err);
 	if (rc == 0)
 		rc = dlki_zk_drive_open(s, err);
@@ -211,7 +212,8 @@ const struct dlock_backend dlki_zk_backend = {
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_DURABLE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
 		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE | DLOCK_CAP_PERMITS |
-		DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_UPGRADE,
+		DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_UPGRADE |
+		DLOCK_CAP_NO_THREADS,
 	.params = params,
 	.session_size = sizeof(struct zk_client),
 	.ticket_size = sizeof(struct zk_ticket),

@@ -186,7 +186,7 @@ const char *dlock_cap_name(uint32_t bit)
 		CAP(WAKE),       CAP(EXPIRE),         CAP(DURABLE),
 		CAP(CONSISTENT), CAP(INSPECT),        CAP(LIST),
 		CAP(WANTED),     CAP(RESIZE),         CAP(PERMITS),
-		CAP(UPGRADE),    CAP(REVOKE_PERMITS),
+		CAP(UPGRADE),    CAP(REVOKE_PERMITS), CAP(NO_THREADS),
 #undef CAP
 	};
 

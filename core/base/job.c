@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "core/base/common.h"
+#include "core/base/container.h"
 
 struct dlki_workers {
 	struct dlki_common base; /* the first thread */
@@ -121,12 +122,32 @@ static void start_extra(struct dlki_workers *by)
 
 /* ---- Jobs ---------------------------------------------------------------- */
 
-int dlki_job_join(struct dlki_job *job)
+static void run_as_source(struct dlki_source *source)
 {
-	struct dlki_workers *by = (struct dlki_workers *)dlki_common_here(
-		&threads[job->thread].current, sizeof(struct dlki_workers));
+	struct dlki_job *job = DLKI_CONTAINER_OF(source, struct dlki_job,
+						 source);
+
+	if (job->run(job))
+		dlki_source_at(source, dlk_now());
+}
+
+static int join_own(struct dlki_job *job, struct dlki_attendant *own)
+{
+	if (atomic_load(&job->source.by))
+		return 0;
+	job->source.ready = run_as_source;
+	return dlki_source_join(&job->source, own);
+}
+
+int dlki_job_join(struct dlki_job *job, struct dlki_attendant *own)
+{
+	struct dlki_workers *by;
 	int rc = 0;
 
+	if (own)
+		return join_own(job, own);
+	by = (struct dlki_workers *)dlki_common_here(
+		&threads[job->thread].current, sizeof(struct dlki_workers));
 	if (!by)
 		return ENOMEM;
 	pthread_mutex_lock(&by->base.mu);
@@ -145,8 +166,10 @@ int dlki_job_post(struct dlki_job *job)
 	struct dlki_workers *by = atomic_load(&job->by);
 	int waits;
 
-	if (!by)
+	if (!by) {
+		dlki_source_at(&job->source, dlk_now());
 		return 0;
+	}
 	pthread_mutex_lock(&by->base.mu);
 	if (job->running)
 		job->posted = 1;
@@ -165,6 +188,7 @@ void dlki_job_leave(struct dlki_job *job)
 {
 	struct dlki_workers *by = atomic_load(&job->by);
 
+	dlki_source_leave(&job->source);
 	if (!by)
 		return;
 	pthread_mutex_lock(&by->base.mu);

@@ -10,6 +10,9 @@
  *
  * "dlock-deliver" calls programs back.  A callback that does not return delays
  * only callbacks, of all clients.
+ *
+ * A job of a client without threads is a source of the client's own attendant,
+ * due at once when posted.
  */
 #ifndef DLOCK_CORE_BASE_JOB_H
 #define DLOCK_CORE_BASE_JOB_H
@@ -17,6 +20,8 @@
 #include <dlock/backend.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
+
+#include "core/base/source.h"
 
 #define DLKI_JOB_STUCK_NS (10 * DLK_MS)
 
@@ -34,10 +39,13 @@ struct dlki_job {
 	int posted;                      /* the job waits, or is to run again */
 	dlk_time posted_at;              /* ... since then */
 	int running;
+
+	struct dlki_source source; /* of an own attendant, instead */
 };
 
-/* Have a thread for the job, unless it has one: 0, or an errno value. */
-int dlki_job_join(struct dlki_job *job);
+/* Have `own`, or if that is NULL, a thread run the job, unless the job has
+ * joined: 0, or an errno value. */
+int dlki_job_join(struct dlki_job *job, struct dlki_attendant *own);
 
 /* Let a joined job run; any lock may be held.  Returns whether all threads are
  * busy: post a job of dlock-work again after DLKI_JOB_STUCK_NS, and unless the

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "dlock-loop", the thread that waits for all clients of the process: for
- * times, and for descriptors that no other thread polls.
+ * Sources: what "dlock-loop", the thread of the process, waits for.  A source
+ * has a time and perhaps a descriptor.  A client without threads has an
+ * attendant of its own in place of dlock-loop: see attendant.h.
  *
- * The thread waits for sources, each with a time and perhaps a descriptor.  The
- * thread sleeps on an epoll set with a timer of the boot-time clock and the
- * descriptors, which may be epoll sets themselves.  A source switches the
- * descriptor on while no other thread polls it.  The set is level-triggered:
- * input that came while the descriptor was off is seen then.
+ * A source switches the descriptor on while no other thread polls it.  Input
+ * that came while the descriptor was off is seen then.
  *
- * A source's function must not wait for a store, nor call the program.
+ * On dlock-loop a source's function must not wait for a store, nor call the
+ * program.
  */
 #ifndef DLOCK_CORE_BASE_SOURCE_H
 #define DLOCK_CORE_BASE_SOURCE_H
@@ -33,12 +32,12 @@ struct dlki_source {
 	uint32_t serial;           /* of the sources at this place */
 };
 
-/* Have the thread wait for the source, which has no descriptor yet.  0, or an
- * errno value. */
-int dlki_source_join(struct dlki_source *source);
+/* Have `own`, or if that is NULL, dlock-loop wait for the source, which has no
+ * descriptor yet.  0, or an errno value. */
+int dlki_source_join(struct dlki_source *source, struct dlki_attendant *own);
 
-/* Take the source from the thread: waits until ready() has returned.  Not on
- * the thread.  Accepts a source that has not joined. */
+/* Take the source from the attendant: waits until ready() has returned.  Not in
+ * a source's function.  Accepts a source that has not joined. */
 void dlki_source_leave(struct dlki_source *source);
 
 /* The rest is for any thread, with any lock held. */
@@ -48,8 +47,8 @@ void dlki_source_leave(struct dlki_source *source);
  * then has no descriptor. */
 int dlki_source_set_fd(struct dlki_source *source, int fd);
 
-/* Call ready() at `at`; DLK_FOREVER: never.  When calling, the thread forgets
- * the time. */
+/* Call ready() at `at`; DLK_FOREVER: never.  When calling, the attendant
+ * forgets the time. */
 void dlki_source_at(struct dlki_source *source, dlk_time at);
 
 /* Switch the descriptor on or off.  One thread at a time. */

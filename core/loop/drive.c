@@ -23,6 +23,7 @@ struct dlki_drive {
 				    * for ANSWERS */
 	struct dlki_engine *engine;
 	struct dlki_waiter self;    /* dlock-loop, as a leader */
+	unsigned int sets;          /* constant: of a leading waiter */
 	struct dlki_waiter *leader; /* or NULL */
 	struct dlki_waiters waiters;
 	int attended;     /* dlock-loop polls ANSWERS */
@@ -150,7 +151,7 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 		if (!d->leader)
 			begin_to_lead(d, w);
 		if (d->leader == w) {
-			dlki_turn_for_answer(e, until);
+			dlki_turn_for_answer(e, d->sets, until);
 			at = e->now;
 		} else {
 			dlki_waiters_sleep(e, &d->waiters, w, until);
@@ -213,7 +214,17 @@ static void turn_and_go(struct dlki_engine *e, enum dlki_set set)
 
 void dlki_drive_pump(struct dlki_engine *e)
 {
-	turn_and_go(e, DLKI_NEWS);
+	struct dlki_drive *d = e->drive;
+
+	if (!d || d->sets != DLKI_ALL_SETS) {
+		turn_and_go(e, DLKI_NEWS);
+	} else if (!d->leader) {
+		d->leader = &d->self;
+		turn_and_go(e, DLKI_NEWS);
+		hand_over(e);
+	} else { /* The leader takes the news in. */
+		dlki_drive_sleep(e, now(e) + LOOK_NS);
+	}
 }
 
 /* ---- dlock-loop ---------------------------------------------------------- */
@@ -268,20 +279,23 @@ static void free_drive(struct dlki_drive *d)
 }
 
 /* 0, or an errno value. */
-static int join(struct dlki_engine *e, struct dlki_drive *d)
+static int join(struct dlki_engine *e, struct dlki_drive *d,
+		struct dlki_attendant *own)
 {
 	int rc;
 
 	d->source.ready = ready;
+	d->sets = own ? DLKI_ALL_SETS : DLKI_BIT(DLKI_ANSWERS);
 	d->engine = e;
-	rc = dlki_source_join(&d->source);
+	rc = dlki_source_join(&d->source, own);
 	if (rc == 0)
 		rc = dlki_source_set_fd(&d->source,
 					dlki_real_fd(e->world, DLKI_ANSWERS));
 	return rc;
 }
 
-int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err)
+int dlki_drive_begin(struct dlki_engine *e, struct dlki_attendant *own,
+		     struct dlk_error *err)
 {
 	struct dlki_drive *d = calloc(1, sizeof(*d));
 	int rc;
@@ -291,7 +305,7 @@ int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err)
 	dlki_waiter_init(&d->self);
 	dlki_waiters_init(&d->waiters);
 	d->look_at = DLK_FOREVER;
-	rc = join(e, d);
+	rc = join(e, d, own);
 	if (rc != 0) {
 		free_drive(d);
 		return dlki_system(err, rc, "starting a thread");

@@ -17,7 +17,8 @@
  * unless dlki_drive_start() told.
  *
  * NEWS is pumped: a thread polls the set's descriptor, and calls
- * dlki_drive_pump() when it is readable.
+ * dlki_drive_pump() when it is readable.  In a client without threads no other
+ * thread may do so: a leading waiter runs turns in both sets.
  *
  * A follower at the deadline rings due alarms itself: a stopped leader delays
  * no time-out.
@@ -42,6 +43,8 @@
 
 #include "core/loop/engine.h"
 
+struct dlki_attendant;
+
 /* On the stack of the waiting thread. */
 struct dlki_waiter {
 	int done;                         /* by dlki_waiter_done() */
@@ -52,8 +55,10 @@ struct dlki_waiter {
 	TAILQ_ENTRY(dlki_waiter) in_all;  /* the oldest first */
 };
 
-/* Have dlock-loop lead when no waiter does.  0, or see err. */
-int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err);
+/* Have `own`, or if that is NULL, dlock-loop lead when no waiter does.  0, or
+ * see err. */
+int dlki_drive_begin(struct dlki_engine *e, struct dlki_attendant *own,
+		     struct dlk_error *err);
 
 /* dlock-loop leads no more.  No waiter is left.  Before dlki_engine_free(). */
 void dlki_drive_end(struct dlki_engine *e);

@@ -132,12 +132,13 @@ void dlki_push(struct dlki_engine *e);
 void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until);
 
 /*
- * Likewise in ANSWERS, by a leading thread that waits for an answer.  If the
+ * Likewise, by a leading thread that waits for an answer in ANSWERS.  If the
  * answer is all to wait for, the thread waits in await() of the world: less
  * work than wait() and read(), but only bytes end the wait before a few
  * milliseconds are over.
  */
-void dlki_turn_for_answer(struct dlki_engine *e, dlk_time until);
+void dlki_turn_for_answer(struct dlki_engine *e, unsigned int sets,
+			  dlk_time until);
 
 /* The engine's alarms, for the core's own as well.  An alarm set outside of a
  * turn or push needs a push behind it. */

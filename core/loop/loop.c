@@ -188,13 +188,14 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 
 /* In await() the thread does not count as waiting: alarms are left to others,
  * and no kick is sent. */
-void dlki_turn_for_answer(struct dlki_engine *e, dlk_time until)
+void dlki_turn_for_answer(struct dlki_engine *e, unsigned int sets,
+			  dlk_time until)
 {
 	struct dlki_link *l = dlki_links_lone(e);
 	size_t n;
 
 	if (!awaits_answer(e, l, until)) {
-		dlki_turn(e, DLKI_BIT(DLKI_ANSWERS), until);
+		dlki_turn(e, sets, until);
 		return;
 	}
 	n = dlki_links_await(l);

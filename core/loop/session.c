@@ -67,11 +67,12 @@ static int start(struct dlki_session *s, struct dlki_engine_options *options,
 	s->world = dlki_real_new(err);
 	if (!s->world)
 		return err->code;
+	s->world->resolves = s->base->attendant != NULL;
 	options->world = s->world;
 	s->engine = dlki_engine_new(options, err);
 	if (!s->engine)
 		return err->code;
-	rc = dlki_drive_begin(s->engine, err);
+	rc = dlki_drive_begin(s->engine, s->base->attendant, err);
 	if (rc == 0)
 		return 0;
 	dlki_engine_free(s->engine);

@@ -63,7 +63,7 @@ void dlki_lookup_begin(struct dlki_lookup *l, struct dlki_world *world,
 		.host = host,
 		.port = port,
 	};
-	if (world->type->resolve)
+	if (world->type->resolve || world->resolves)
 		return;
 	all = dlki_names_here();
 	if (!all)
@@ -122,6 +122,8 @@ static int take(struct dlki_lookup *l, struct dlki_found *out, int last)
 	memset(out, 0, sizeof(*out));
 	if (l->world->type->resolve)
 		came = take_from_world(l, out);
+	else if (l->world->resolves)
+		dlki_answer_get(out, l->host, l->port, 0);
 	else if (l->all)
 		came = take_from_thread(l, out, last);
 	else
@@ -200,15 +202,15 @@ static void no_kick(struct dlki_world *world, enum dlki_set set)
 }
 
 int dlki_resolve(struct dlki_found *out, const char *host, uint16_t port,
-		 dlk_time deadline, struct dlk_error *err)
+		 int here, dlk_time deadline, struct dlk_error *err)
 {
 	static const struct dlki_world_type sleeps = { .kick = no_kick };
-	struct dlki_world here = { &sleeps };
+	struct dlki_world world = { .type = &sleeps };
 	struct dlki_lookup l;
 
-	dlki_answer_get(out, host, port, AI_NUMERICHOST);
-	if (out->rc == EAI_NONAME) {
-		dlki_lookup_begin(&l, &here, host, port);
+	dlki_answer_get(out, host, port, here ? 0 : AI_NUMERICHOST);
+	if (!here && out->rc == EAI_NONAME) {
+		dlki_lookup_begin(&l, &world, host, port);
 		await_answer(&l, deadline);
 		if (!take(&l, out, 1)) {
 			dlki_lookup_end(&l);

@@ -52,8 +52,10 @@ int dlki_lookup_literal(const char *host, uint16_t port,
  *
  * Errors: see dlki_answer_judge().  EUNREACHABLE, too, if no answer came in
  * time.
+ *
+ * `here`: this thread asks the system, however long that takes.
  */
 int dlki_resolve(struct dlki_found *out, const char *host, uint16_t port,
-		 dlk_time deadline, struct dlk_error *err);
+		 int here, dlk_time deadline, struct dlk_error *err);
 
 #endif

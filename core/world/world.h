@@ -155,6 +155,8 @@ struct dlki_world_type {
 /* The first member of every world. */
 struct dlki_world {
 	const struct dlki_world_type *type;
+	int resolves; /* without `resolve`: the thread that runs the loop asks
+		       * the system, and waits */
 };
 
 #endif

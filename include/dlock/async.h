@@ -35,6 +35,23 @@
  *
  * By default dlock's own threads move bytes and renew leases, so a loop that
  * stalls loses no lock.  Functions that wait may be used beside these.
+ *
+ * WITHOUT THREADS
+ *  A client with `no_threads` in dlock_options has no thread of dlock's.
+ *  Threads of the program renew the client's leases and hear of the store's
+ *  news: in dlock_process() and dlock_wait(), and while they wait in another
+ *  function of the client.
+ *
+ *  - Call dlock_process() when the descriptor is readable, or dlock_due_ms() is
+ *    over.  A hold that was not renewed in time is lost; DLOCK_LOST comes with
+ *    the next dlock_process().
+ *  - dlock_process() waits for the store's answer, as dlock's threads do
+ *    otherwise; dlock_open_start() and dlock_close_start() do their work there,
+ *    and names are looked up.  It returns after a request, or a batch, so that
+ *    the program's other work has a turn.
+ *  - on_event and on_log come as after dlock_events_by_process().
+ *  - A thread that waits in a function of another client renews nothing of this
+ *    client, and so in a multi-lock.
  */
 #ifndef DLOCK_ASYNC_H
 #define DLOCK_ASYNC_H
@@ -181,7 +198,8 @@ DLOCK_API int dlock_process(dlock_client *client, int most);
 DLOCK_API int dlock_wait(dlock_client *client, int64_t timeout_ms);
 
 /* For loops that cannot poll, and ask at each tick: 0 if dlock_process() has
- * work, -1 if it has no work before an event. */
+ * work, -1 if it has no work before an event; of a client without threads also
+ * the time until it has work. */
 DLOCK_API int64_t dlock_due_ms(const dlock_client *client);
 
 /* Make the descriptor readable once; ends a dlock_wait().  From any thread, and

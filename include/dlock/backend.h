@@ -159,6 +159,9 @@ struct dlk_session {
 	void *core;
 	int64_t linger_ms;  /* out: for how long beyond the lease a dead
 			     * holder's claim may stand in the store */
+	struct dlki_attendant *attendant; /* the core's: with
+			     * DLOCK_CAP_NO_THREADS, of a client without
+			     * threads; else NULL */
 };
 
 struct dlk_ticket {

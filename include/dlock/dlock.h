@@ -128,7 +128,8 @@ enum {
 	DLOCK_CAP_RESIZE     = 1 << 13, /* dlock_semaphore_resize() */
 	DLOCK_CAP_PERMITS    = 1 << 14, /* several permits at once */
 	DLOCK_CAP_UPGRADE    = 1 << 15, /* dlock_upgradeable_new() */
-	DLOCK_CAP_REVOKE_PERMITS = 1 << 16 /* dlock_revoke() of a semaphore */
+	DLOCK_CAP_REVOKE_PERMITS = 1 << 16, /* dlock_revoke() of a semaphore */
+	DLOCK_CAP_NO_THREADS = 1 << 17 /* dlock_options.no_threads */
 };
 
 /* Return the name of a bit, "FENCE", or NULL: for tables and messages. */
@@ -196,10 +197,13 @@ typedef struct dlock_options {
 	const char *password;    /* used if the URI has none; may be NULL */
 	int once;                /* dlock_open() asks an absent store only once,
 				  * see there */
+	int no_threads;          /* the client has no thread of dlock's, and
+				  * needs dlock_process(): see async.h.  ENOTSUP
+				  * without DLOCK_CAP_NO_THREADS */
 } dlock_options;
 
 #define DLOCK_OPTIONS_INIT                                                    \
-	{ sizeof(dlock_options), 0, NULL, NULL, NULL, NULL, NULL, 0 }
+	{ sizeof(dlock_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 /*
  * Open the store at `uri`.  Does not return before the store has answered.

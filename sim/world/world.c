@@ -237,7 +237,7 @@ void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number)
 					  2 * net->weather.drift_ppm + 1);
 
 	*w = (struct sim_world){
-		.base = { &type },
+		.base = { .type = &type },
 		.net = net,
 		.offset_ns = (int64_t)(1 + sim_draw(net->chance, "boot", 100)) *
 			     1000000000,

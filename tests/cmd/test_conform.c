@@ -67,7 +67,7 @@ Test(conform, an_unknown_face)
 {
 	struct result r = CONFORM("-f", "nonsense", "mem:");
 
-	refused(r, "unknown face 'nonsense': async or blocking");
+	refused(r, "unknown face 'nonsense': async, blocking or no-threads");
 	cr_assert(!strstr(r.err, "usage"), "%s", r.err);
 }
 

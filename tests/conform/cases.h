@@ -241,6 +241,18 @@
 	X(fork_while_busy, NONE)                                               \
 	/* threads.c */                                                        \
 	X(threads_are_shared, NONE)                                            \
+	/* no_threads.c */                                                     \
+	X(no_threads_at_all, DLOCK_CAP_NO_THREADS)                             \
+	X(no_threads_closed_at_once, DLOCK_CAP_NO_THREADS)                     \
+	X(no_threads_closed_in_callback, DLOCK_CAP_NO_THREADS)                 \
+	X(no_threads_renews, DLOCK_CAP_NO_THREADS)                             \
+	X(no_threads_stalls, DLOCK_CAP_NO_THREADS)                             \
+	/* no_threads_waits.c */                                               \
+	X(no_threads_waits, DLOCK_CAP_NO_THREADS)                              \
+	X(no_threads_cancelled, DLOCK_CAP_NO_THREADS)                          \
+	X(no_threads_two_wait, DLOCK_CAP_NO_THREADS)                           \
+	X(no_threads_result, DLOCK_CAP_NO_THREADS)                             \
+	X(no_threads_loop, DLOCK_CAP_NO_THREADS)                               \
 	/* signals.c */                                                        \
 	X(signals_storm, NONE)                                                 \
 	X(signals_blocked, NONE)                                               \

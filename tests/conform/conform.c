@@ -53,7 +53,7 @@ dlock_client *another_client(struct conform *t, const char *params,
 	dlock_client *c = NULL;
 
 	CHECK_INT(t->n_clients, <, MOST_CLIENTS);
-	CHECK_OK(dlock_open(&c, uri, opts));
+	face_open(&c, uri, opts);
 	free(uri);
 	t->clients[t->n_clients++] = c;
 	outcomes_process(c);

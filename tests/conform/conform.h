@@ -56,6 +56,8 @@ void use_semaphore(struct conform *t, uint32_t permits);
  * parameter of the URI. Both may be NULL. */
 dlock_client *another_client(struct conform *t, const char *params,
 			     const dlock_options *opts);
+/* The same, without threads. */
+dlock_client *no_threads_client(struct conform *t, const char *params);
 void close_client(struct conform *t, dlock_client *client);
 /* Forget a client that the case closes. */
 void forget_client(struct conform *t, dlock_client *client);

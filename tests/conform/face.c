@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conform/face.h"
 
+#include "conform/attending.h"
+
 #include <dlock/async.h>
-#include <fnmatch.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,13 +11,6 @@
 #include <string.h>
 
 #include "support/check.h"
-
-int face_is_async(void)
-{
-	const char *face = getenv("CONFORM_FACE");
-
-	return face && strcmp(face, "async") == 0;
-}
 
 /* ---- Owners -------------------------------------------------------------- */
 
@@ -194,14 +188,10 @@ static void await(dlock_client *c, const struct call *call)
 }
 
 /* dlock_close() ends the calls under way. */
-void close_face(dlock_client *c)
+static void close_async(dlock_client *c)
 {
 	struct processed *s;
 
-	if (!face_is_async()) {
-		dlock_close(c);
-		return;
-	}
 	pthread_mutex_lock(&mu);
 	s = processed_of(c);
 	s->closing = 1;
@@ -216,6 +206,32 @@ void close_face(dlock_client *c)
 		pthread_cond_wait(&changed, &mu);
 	s->client = NULL;
 	pthread_mutex_unlock(&mu);
+}
+
+/* ---- Open and close ------------------------------------------------------ */
+
+void face_open(dlock_client **out, const char *uri, const dlock_options *opts)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	int attends;
+
+	if (opts)
+		o = *opts;
+	attends = face_is("no-threads") && !o.no_threads;
+	o.no_threads |= attends;
+	CHECK_OK(dlock_open(out, uri, &o));
+	if (attends)
+		attending_begin(*out);
+}
+
+void close_face(dlock_client *c)
+{
+	if (face_is_async()) {
+		close_async(c);
+		return;
+	}
+	attending_end(c);
+	dlock_close(c);
 }
 
 /* ---- The calls ----------------------------------------------------------- */
@@ -313,56 +329,4 @@ int upgrade_by(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 		      dlock_upgrade_start(lock, hold, timeout_ms, ended, &call,
 					  NULL),
 		      lock, out);
-}
-
-/* ---- The exceptions ------------------------------------------------------ */
-
-#define OWN "the case makes asynchronous calls of its own"
-#define THREADS "holds belong to no thread"
-#define WAITS "the program waits, not the library"
-
-static const struct {
-	const char *pattern, *why;
-} exceptions[] = {
-	{ "async_*", OWN },
-	{ "begun_*", OWN },
-	{ "callback_*", OWN },
-	{ "loop_*", OWN },
-	{ "many_*", OWN },
-	{ "fork_*", "the processing thread is not in the child" },
-	{ "mutex_reentry", THREADS },
-	{ "mutex_foreign_release", THREADS },
-	{ "mutex_unbound", "all handles are unbound" },
-	{ "held_by_this_thread", THREADS },
-	{ "held_on_both_sides", THREADS },
-	{ "rwlock_read_again", THREADS },
-	{ "rwlock_upgrade", THREADS },
-	{ "rwlock_downgrade", THREADS },
-	{ "rwlock_downgrade_token", THREADS },
-	{ "rwlock_both_sides", THREADS },
-	{ "upgrade_again", THREADS },
-	{ "upgrade_to_plain_reader", THREADS },
-	{ "upgrade_deadlock", THREADS },
-	{ "revoke_of_a_reader", THREADS },
-	{ "multi_again", THREADS },
-	{ "list_kinds", THREADS },
-	{ "descriptors_close_on_exec", THREADS },
-	{ "stats_count", THREADS },
-	{ "death_of_thread", THREADS },
-	{ "lease_lost_reentry", THREADS },
-	{ "threads_are_shared", "each client has a thread for its calls" },
-	{ "signals_*", WAITS },
-	{ "thread_cancelled", WAITS },
-	{ "errno_kept", WAITS },
-};
-
-const char *face_excepts(const char *name)
-{
-	size_t n = sizeof(exceptions) / sizeof(exceptions[0]);
-
-	for (size_t i = 0; i < n && face_is_async(); i++) {
-		if (fnmatch(exceptions[i].pattern, name, 0) == 0)
-			return exceptions[i].why;
-	}
-	return NULL;
 }

@@ -8,14 +8,25 @@
  * async: each call is asynchronous. A thread polls the client's descriptor and
  * processes a completion at a time until the call has ended. All handles are
  * unbound.
+ *
+ * no-threads: as blocking, with clients without threads. A thread of the
+ * program for each client polls and processes.
  */
 #ifndef DLOCK_TESTS_CONFORM_FACE_H
 #define DLOCK_TESTS_CONFORM_FACE_H
 
 #include <dlock/dlock.h>
 
-/* Return whether $CONFORM_FACE is "async". */
+/* Is $CONFORM_FACE this, or "blocking" by default? */
+int face_is(const char *name);
 int face_is_async(void);
+
+/* Whether a face has this name. */
+int face_exists(const char *name);
+
+/* dlock_open(), and dlock_close(). */
+void face_open(dlock_client **out, const char *uri, const dlock_options *opts);
+void close_face(dlock_client *client);
 
 /* Return why the case does not run over this face, or NULL. */
 const char *face_excepts(const char *name);
@@ -35,7 +46,6 @@ int release(dlock_hold *hold);
 /* dlock_upgrade() over either face. */
 int upgrade_by(dlock_lock *lock, dlock_hold *upgradeable, int64_t timeout_ms,
 	       dlock_hold **out);
-void close_face(dlock_client *client);
 
 /* dlock_errmsg() after any of these functions. */
 const char *face_errmsg(void);

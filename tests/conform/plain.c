@@ -87,6 +87,7 @@ static const char usage[] =
 	"\n"
 	"  -b, --backend FILE  load the store in this shared object\n"
 	"  -f, --face FACE     'async': the asynchronous calls; 'blocking';\n"
+	"                      'no-threads': of clients without threads;\n"
 	"                      without -f each case runs as written, once\n"
 	"  -l, --list          list the cases\n"
 	"  -x, --fail-fast     stop at the first case that fails\n"
@@ -126,9 +127,10 @@ static char **take_uris(char *words[])
 
 static int take_face(const char *face)
 {
-	if (strcmp(face, "async") != 0 && strcmp(face, "blocking") != 0) {
+	if (!face_exists(face)) {
 		fprintf(stderr,
-			"dlock-conform: unknown face '%s': async or blocking\n",
+			"dlock-conform: unknown face '%s': async, blocking "
+			"or no-threads\n",
 			face);
 		return -1;
 	}

@@ -12,7 +12,7 @@ static int turn_until(dlk_time until)
 {
 	int awaits = rig.world.awaits, waits = rig.world.waits;
 
-	dlki_turn_for_answer(rig.e, until);
+	dlki_turn_for_answer(rig.e, DLKI_BIT(DLKI_ANSWERS), until);
 	awaits = rig.world.awaits - awaits;
 	cr_assert_eq(awaits + rig.world.waits - waits, 1);
 	return awaits;

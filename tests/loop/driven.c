@@ -126,7 +126,7 @@ void setup(void)
 	cr_assert_eq(address_tcp(&address, "127.0.0.1", server_start(0)), 0);
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine);
-	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
+	cr_assert_eq(dlki_drive_begin(engine, NULL, &err), 0);
 }
 
 void teardown(void)

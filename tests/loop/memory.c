@@ -240,7 +240,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 		&err);
 	cr_assert_not_null(engine);
 	shortage_at(1);
-	cr_assert_eq(dlki_drive_begin(engine, &err), DLOCK_ENOMEM);
+	cr_assert_eq(dlki_drive_begin(engine, NULL, &err), DLOCK_ENOMEM);
 	cr_assert_eq(dlki_engine_is_up(engine), 1);
 	dlki_engine_free(engine);
 	script_free(&world);

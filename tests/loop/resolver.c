@@ -74,6 +74,23 @@ Test(resolver, a_name_leads_to_addresses)
 	expect_address(1, "127.0.0.1:7000");
 }
 
+/* Without threads: the answer is there at once. */
+Test(resolver, the_caller_looks_up)
+{
+	struct census then;
+
+	world->resolves = 1;
+	census_take(&then);
+	dlki_lookup_begin(&lookup, world, "slow.test", 7000);
+	census_same(&then);
+	dlki_lookup_end(&lookup);
+	dlki_lookup_begin(&lookup, world, "pair.test", 7000);
+	cr_assert(dlki_lookup_take(&lookup, &found));
+	cr_assert_eq(found.rc, 0);
+	cr_assert_eq(found.n, 2);
+	cr_assert_eq(dlki_lookup_take(&lookup, &found), 0, "once");
+}
+
 Test(resolver, a_name_is_looked_up_each_time)
 {
 	look_up("flaky.test");
@@ -132,7 +149,8 @@ Test(resolver, a_look_up_may_end_as_the_answer_comes)
 {
 	static const struct dlki_world_type ends = { .kick = kick_and_end };
 	static const struct dlki_world_type counts = { .kick = count_kick };
-	struct dlki_world first = { &ends }, second = { &counts };
+	struct dlki_world first = { .type = &ends },
+			  second = { .type = &counts };
 
 	dlki_lookup_begin(&ending, &second, "slow.test", 7000);
 	dlki_lookup_begin(&lookup, &first, "slow.test", 7000);
@@ -183,7 +201,7 @@ static void open_engine(const char *host, uint16_t port)
 
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine, "%s", err.text);
-	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
+	cr_assert_eq(dlki_drive_begin(engine, NULL, &err), 0);
 }
 
 static void close_engine(void)

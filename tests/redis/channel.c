@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <dlock/async.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -113,4 +114,38 @@ CASE(redis_channel, that_a_child_inherits_is_forgotten)
 	hears_of_the_release(&t);
 	kill(pid, SIGKILL);
 	CHECK_INT(waitpid(pid, NULL, 0), ==, pid);
+}
+
+/* ---- Without threads ----------------------------------------------------- */
+
+enum { MANY = 50 };
+
+static void passed_on(const struct dlock_result *r, void *left)
+{
+	cr_assert_eq(r->code, DLOCK_OK, "%s", r->message);
+	give(r->hold);
+	--*(int *)left;
+}
+
+/* The thread that waits for answers is the one to take in the channel's.  The
+ * server has the client wait as long as a request may, 2 s, if it does not. */
+Test(redis_channel, is_opened_by_the_only_thread)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct lab_server *s = server_start(NULL);
+	int left = MANY;
+	dlock_client *c;
+	dlock_lock *lock;
+
+	o.no_threads = 1;
+	c = client_of_case(uri_of(s->port, ""), &o);
+	lock = mutex(c, "x");
+	cr_assert_eq(dlock_lock_unbind(lock), DLOCK_OK);
+	for (int i = 0; i < MANY; i++)
+		cr_assert_eq(dlock_acquire_start(lock, -1, passed_on, &left,
+						 NULL),
+			     DLOCK_OK);
+	while (left > 0)
+		cr_assert_eq(dlock_wait(c, patience_ms()), DLOCK_OK);
+	cr_assert_eq(calls(s, "subscribe"), 1);
 }

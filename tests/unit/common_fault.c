@@ -21,11 +21,11 @@ Test(common_fault, a_job)
 
 	census_take(&before);
 	fault_in("calloc", 1, ENOMEM);
-	cr_assert_eq(dlki_job_join(&job), ENOMEM);
+	cr_assert_eq(dlki_job_join(&job, NULL), ENOMEM);
 	cr_assert(fault_came());
 	cr_assert_eq(dlki_job_post(&job), 0);
 	dlki_job_leave(&job);
-	cr_assert_eq(dlki_job_join(&job), 0);
+	cr_assert_eq(dlki_job_join(&job, NULL), 0);
 	dlki_job_leave(&job);
 	census_same(&before);
 }
@@ -37,9 +37,9 @@ Test(common_fault, a_source)
 
 	census_take(&before);
 	fault_in("calloc", 1, ENOMEM);
-	cr_assert_eq(dlki_source_join(&s), ENOMEM);
+	cr_assert_eq(dlki_source_join(&s, NULL), ENOMEM);
 	cr_assert(fault_came());
-	cr_assert_eq(dlki_source_join(&s), 0);
+	cr_assert_eq(dlki_source_join(&s, NULL), 0);
 	dlki_source_leave(&s);
 	census_same(&before);
 }

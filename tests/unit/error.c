@@ -39,13 +39,13 @@ Test(error, every_capability_has_a_name)
 	cr_expect_str_eq(dlock_cap_name(DLOCK_CAP_REMOTE), "REMOTE");
 	cr_expect_str_eq(dlock_cap_name(DLOCK_CAP_FENCE_DURABLE),
 			 "FENCE_DURABLE");
-	for (uint32_t bit = 1; bit <= DLOCK_CAP_REVOKE_PERMITS; bit <<= 1)
+	for (uint32_t bit = 1; bit <= DLOCK_CAP_NO_THREADS; bit <<= 1)
 		cr_expect_not_null(dlock_cap_name(bit), "%x", bit);
-	for (uint32_t bit = 2; bit <= DLOCK_CAP_REVOKE_PERMITS; bit <<= 1)
+	for (uint32_t bit = 2; bit <= DLOCK_CAP_NO_THREADS; bit <<= 1)
 		cr_expect_str_neq(dlock_cap_name(bit),
 				  dlock_cap_name(bit >> 1));
 	cr_expect_null(dlock_cap_name(0));
-	cr_expect_null(dlock_cap_name(DLOCK_CAP_REVOKE_PERMITS << 1));
+	cr_expect_null(dlock_cap_name(DLOCK_CAP_NO_THREADS << 1));
 	cr_expect_null(dlock_cap_name(DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED));
 }
 

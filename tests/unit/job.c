@@ -35,7 +35,7 @@ static void begin(struct work *w)
 {
 	*w = (struct work){ .blocks = 0 };
 	w->job.run = on_run;
-	cr_assert_eq(dlki_job_join(&w->job), 0);
+	cr_assert_eq(dlki_job_join(&w->job, NULL), 0);
 }
 
 static int workers(void)

@@ -20,7 +20,7 @@ static int resolve(struct dlki_found *out, const char *host, int64_t ms,
 		   struct dlk_error *err)
 {
 	memset(err, 0, sizeof(*err));
-	return dlki_resolve(out, host, 6379, names_until(ms), err);
+	return dlki_resolve(out, host, 6379, 0, names_until(ms), err);
 }
 
 /* Nor any time. */

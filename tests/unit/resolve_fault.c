@@ -18,7 +18,7 @@ static struct dlk_error err;
 static int resolve(const char *host, uint16_t port, int64_t ms)
 {
 	struct dlki_found found;
-	int rc = dlki_resolve(&found, host, port, names_until(ms), &err);
+	int rc = dlki_resolve(&found, host, port, 0, names_until(ms), &err);
 
 	CHECK_INT(rc == 0, ==, found.n > 0);
 	return rc;

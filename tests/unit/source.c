@@ -44,7 +44,7 @@ static void begin(struct seen *s)
 {
 	*s = (struct seen){ .fd = -1 };
 	s->source.ready = on_ready;
-	cr_assert_eq(dlki_source_join(&s->source), 0);
+	cr_assert_eq(dlki_source_join(&s->source, NULL), 0);
 }
 
 static int loops(void)

@@ -15,7 +15,7 @@ enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 	(DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |               \
 	 DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_EXPIRE |        \
 	 DLOCK_CAP_INSPECT | DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS |           \
-	 DLOCK_CAP_RESIZE)
+	 DLOCK_CAP_RESIZE | DLOCK_CAP_NO_THREADS)
 
 /* Rows for each scheme's table of parameters. */
 #define MEMC_URI_PARAMS                                                        \

@@ -313,7 +313,7 @@ static void open_engine(uint16_t port, struct dlki_world *world)
 
 	engine = dlki_engine_new(&options, &err);
 	CHECK(engine != NULL);
-	CHECK(dlki_drive_begin(engine, &err) == 0);
+	CHECK(dlki_drive_begin(engine, NULL, &err) == 0);
 }
 
 /* Returns how many workers have held a lock. */

@@ -73,7 +73,7 @@ static void start(struct dlki_session *s, const struct dlki_address *address)
 	options.world = s->world;
 	s->engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(s->engine);
-	cr_assert_eq(dlki_drive_begin(s->engine, &err), 0);
+	cr_assert_eq(dlki_drive_begin(s->engine, NULL, &err), 0);
 }
 
 static void setup(void)
