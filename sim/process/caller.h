@@ -21,11 +21,19 @@ struct sim_handles {
 	dlock_lock *loose_upgradeable[SIM_NAMES]; /* or NULL */
 };
 
+/* A thread that processes a client without threads. */
+struct sim_attending {
+	pthread_t thread;
+	dlock_client *client; /* NULL: there is no such thread */
+	int ends;
+};
+
 struct sim_play {
 	struct sim_chance *chance;
 	struct sim_name names[SIM_NAMES];
 	size_t n_names;
 	dlock_client *client[SIM_CLIENTS + 1]; /* the last is a stranger's */
+	struct sim_attending attending[SIM_CLIENTS + 1];
 	struct sim_handles handles[SIM_CLIENTS];
 	size_t n_clients;
 	struct sim_terms terms;

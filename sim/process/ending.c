@@ -79,6 +79,7 @@ static void take_as_stranger(struct sim_play *p)
 				       n, dlock_errmsg());
 		dlock_lock_free(l);
 	}
+	sim_stage_unattend(p, SIM_CLIENTS);
 	dlock_close(p->client[SIM_CLIENTS]);
 }
 

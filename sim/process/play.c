@@ -51,8 +51,10 @@ static void close_client(size_t i)
 		dlock_lock_free(play.handles[i].upgradeable[n]);
 		dlock_lock_free(play.handles[i].loose_upgradeable[n]);
 	}
-	if (!play.close_has_begun || play.closing != i)
+	if (!play.close_has_begun || play.closing != i) {
+		sim_stage_unattend(&play, i);
 		dlock_close(play.client[i]);
+	}
 }
 
 static void draw_names(void)
@@ -97,6 +99,7 @@ static void close_early(const struct sim_caller *callers, size_t n)
 	play.close_has_begun = 1;
 	while (!may_close(callers, n, play.closing))
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
+	sim_stage_unattend(&play, play.closing);
 	if (play.terms.closes_all && draw("waits", 2) == 1)
 		sim_stage_close(&play, play.client[play.closing]);
 	else
@@ -308,6 +311,7 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.begins_upgrades = play.terms.upgrades && seed % 16 == 15;
 	play.terms.starts_releases = play.terms.begins_upgrades &&
 				     seed % 128 == 63;
+	play.terms.no_threads = seed % 16 == 3;
 	play.terms.begins_both = seed % 8 == 4;
 	play.terms.options = seed % 8 == 5;
 	play.terms.observes = seed % 8 == 6 && !play.terms.closes;

@@ -267,6 +267,17 @@ void sim_sched_alarm(int fd, int64_t at)
 	s.alarms[i].at = at;
 }
 
+void sim_sched_closed(int fd)
+{
+	s.look = 1;
+	for (size_t i = 0; i < s.n_alarms; i++) {
+		if (s.alarms[i].fd == fd) {
+			s.alarms[i] = s.alarms[--s.n_alarms];
+			return;
+		}
+	}
+}
+
 /* ---- Threads ------------------------------------------------------------- */
 
 static struct thread *add(void)

@@ -80,6 +80,9 @@ int64_t sim_sched_tick(void);
 /* Have `fd`, an eventfd, be readable at `at`; SIM_FOREVER: no longer. */
 void sim_sched_alarm(int fd, int64_t at);
 
+/* The descriptor is about to be closed: an alarm of it is gone. */
+void sim_sched_closed(int fd);
+
 int sim_sched_create(pthread_t *out, void *(*run)(void *), void *arg);
 int sim_sched_join(pthread_t thread, void **result);
 

@@ -393,7 +393,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags)
 
 int __wrap_close(int fd)
 {
-	sim_sched_look();
+	sim_sched_closed(fd);
 	for (struct sim_wire *p = s.peers; s.type && p < s.peers + s.n; p++)
 		p->client = p->client == fd ? -1 : p->client;
 	return real_close(fd);

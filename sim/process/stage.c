@@ -2,9 +2,11 @@
 #include "sim/process/stage.h"
 
 #include <dlock/async.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/process/sched.h"
 #include "sim/process/use.h"
 
 void sim_stage_must(const char *call, int rc)
@@ -92,6 +94,43 @@ void sim_stage_uri(const struct sim_play *p, int port,
 		*last_digit(uri) = (char)('1' + port);
 }
 
+static void *attend(void *arg)
+{
+	struct sim_attending *a = arg;
+	struct pollfd fd = { .fd = dlock_client_fd(a->client),
+			     .events = POLLIN };
+
+	while (!a->ends) {
+		int rc = poll(&fd, 1, -1) == 1 ? dlock_process(a->client, 0) :
+						 0;
+
+		if (rc < 0 && rc != DLOCK_EBUSY)
+			sim_unexpected("dlock_process", rc);
+	}
+	return NULL;
+}
+
+static void begin_to_attend(struct sim_play *p, size_t client)
+{
+	struct sim_attending *a = &p->attending[client];
+
+	*a = (struct sim_attending){ .client = p->client[client] };
+	if (pthread_create(&a->thread, NULL, attend, a) != 0)
+		sim_sched_fail("no thread");
+}
+
+void sim_stage_unattend(struct sim_play *p, size_t client)
+{
+	struct sim_attending *a = &p->attending[client];
+
+	if (!a->client)
+		return;
+	a->ends = 1;
+	sim_stage_must("dlock_nudge", dlock_nudge(a->client));
+	pthread_join(a->thread, NULL);
+	a->client = NULL;
+}
+
 int sim_stage_open(struct sim_play *p, size_t client, int port)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
@@ -100,9 +139,12 @@ int sim_stage_open(struct sim_play *p, size_t client, int port)
 
 	sim_stage_uri(p, port, uri);
 	o.on_event = sim_ear_event;
+	o.no_threads = p->terms.no_threads;
 	do {
 		rc = dlock_open(&p->client[client], uri, &o);
 	} while (sim_again(p, rc, &tries));
+	if (rc == DLOCK_OK && o.no_threads)
+		begin_to_attend(p, client);
 	return rc;
 }
 

@@ -33,6 +33,9 @@ void sim_stage_uri(const struct sim_play *p, int port,
  * code. */
 int sim_stage_open(struct sim_play *p, size_t client, int port);
 
+/* Before the client is closed: have no thread attend it any more. */
+void sim_stage_unattend(struct sim_play *p, size_t client);
+
 /* Close the client without waiting, and process the end; for want of memory,
  * wait. */
 void sim_stage_close(const struct sim_play *p, dlock_client *c);

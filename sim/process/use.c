@@ -148,6 +148,9 @@ static int look_at(struct sim_use *u)
 	sim_judge_lost(u->hold);
 	stalled = sim_sched_stalled();
 	sim_nap(TOLD_NS);
+	/* So may the thread that waits for the store. */
+	if (u->by->play->terms.no_threads)
+		sim_nap(u->by->play->terms.ttl_ms * SIM_MS);
 	/* The thread that tells may be stopped. */
 	if (sched->stop_rate > 0 || sim_sched_stalled() > stalled)
 		sim_nap(2 * sched->stop_ns + sim_sched_stalled() - stalled);
