@@ -215,6 +215,7 @@ typedef struct dlock_options {
 	void (*on_log)(const struct dlock_log_line *line, void *arg);
 	void *arg;
 	const char *password;
+	int no_threads;
 	...;
 } dlock_options;
 typedef struct dlock_acquire_options {

@@ -204,6 +204,22 @@ class Acquires(AioCase):
             self.in_loop(main, self.uri)
         self.assert_free()
 
+    def test_without_threads(self):
+        async def main(store, mine):
+            before = threads()
+            hold = await mine.acquire()
+            waiter = asyncio.create_task(mine.acquire(timeout=20))
+            await until(lambda: store.stats().waiters == 1)
+            await asyncio.sleep(2 * (store.ttl or 0))
+            self.assertTrue(hold.held)
+            self.assertIsNone(self.theirs.try_acquire())
+            await hold.release()
+            await (await waiter).release()
+            self.assertEqual(threads(), before)
+
+        self.in_loop(main, no_threads=True)
+        self.assert_free()
+
     def test_reports(self):
         async def main(store, mine):
             async with mine as hold:

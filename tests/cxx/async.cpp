@@ -332,3 +332,24 @@ TEST(reader_ends_behind_a_dropped_upgrade)
 	}
 	CHECK(theirs.try_acquire_for(20s));
 }
+
+/* A lease outlives two ttls only if the client renews it. */
+TEST(client_without_threads_renews)
+{
+	dlock::options alone;
+	alone.no_threads = true;
+	dlock::client c(short_lease(uri), alone), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+	const auto end = std::chrono::steady_clock::now() + 2 * c.ttl();
+
+	mine.unbind();
+	{
+		const dlock::hold h = mine.acquire_start(c).get();
+
+		while (std::chrono::steady_clock::now() < end) {
+			static_cast<void>(c.wait(20ms));
+			CHECK(!h.check() && !theirs.try_acquire());
+		}
+	}
+	CHECK(theirs.try_acquire_for(20s));
+}

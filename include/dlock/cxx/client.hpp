@@ -192,6 +192,7 @@ private:
 		o.require = given.require;
 		o.label = label.empty() ? nullptr : label.c_str();
 		o.password = password.get();
+		o.no_threads = given.no_threads;
 		o.on_event = given.on_event ? hooks->event : nullptr;
 		o.on_log = given.on_log ? hooks->log : nullptr;
 		o.arg = hooks.get();

@@ -25,6 +25,7 @@ struct options {
 	std::function<void(hold_ref hold, dlock_event event, const char *why)>
 		on_event;
 	std::function<void(const dlock_log_line &line)> on_log;
+	bool no_threads = false; /* see dlock/async.h */
 	/* A destructor or unlock() could not release the lock: see ERRORS.
 	 * Called on the releasing thread; `text` is borrowed for the call. */
 	std::function<void(std::error_code code, const char *text)>

@@ -25,11 +25,13 @@ class _Opening(dlock.client.Client):
     """Opened by `call`, without waiting."""
     _event = ffi.addressof(lib, "py_aio_event")
 
-    def __init__(self, call, uri, **options):
+    def __init__(self, call, uri, no_threads=False, **options):
         self._call = call
+        self._no_threads = no_threads
         super().__init__(uri, **options)
 
     def _open(self, uri, options):
+        options.no_threads = bool(self._no_threads)
         self._call.begin(lib.dlock_open_start, uri, options, self._cell)
 
 
@@ -49,7 +51,8 @@ class Client(Unique):
     loop's exception handler.  `hold` is as in dlock.Client."""
 
     def __init__(self, uri, *, on_event=None, on_log=None, **options):
-        """The options are those of dlock.Client."""
+        """The options are those of dlock.Client, and no_threads: the loop does
+        the work of dlock's threads, and waits for the store."""
         self._on_event = to_hook(on_event, "on_event")
         self._on_log = to_hook(on_log, "on_log")
         self._args = uri, options
