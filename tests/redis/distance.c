@@ -34,24 +34,3 @@ CASE(redis_distance, of_150_ms_is_bridged_by_every_try)
 	for (int i = 0; i < 5; i++)
 		give(take(l, 0));
 }
-
-/* A single acquire has no time to connect, be greeted and ask, so later
- * acquires use the connection. */
-CASE(redis_distance, that_grows_to_400_ms_is_found_by_tries)
-{
-	dlock_hold *h = NULL;
-	dlock_lock *l;
-
-	set_up();
-	lab_proxy_heal(proxy);
-	l = mutex(far_client(), "x");
-	for (int i = 0; i < 20; i++)
-		give(take(l, patience_ms()));
-	lab_proxy_delay(proxy, LAB_UP, 200);
-	lab_proxy_delay(proxy, LAB_DOWN, 200);
-	EVENTUALLY(dlock_acquire(l, 0, &h) == DLOCK_OK);
-	give(h);
-	for (int i = 0; i < 3; i++)
-		give(take(l, 0));
-	server_unchecked(server);
-}

@@ -45,20 +45,6 @@ CASE(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
 	CHECK_INT((int)stats(far).lost, ==, 0);
 }
 
-/* The first attempt that finds a lock busy opens the channel.  An answer before
- * that stays EBUSY, even if the time is over. */
-CASE(redis_lost, are_busy_however_far_away_the_server_is)
-{
-	dlock_hold *h, *none = NULL;
-
-	set_up("ask=1s");
-	h = take(nl, 0);
-	lab_proxy_delay(proxy, LAB_UP, 180);
-	lab_proxy_delay(proxy, LAB_DOWN, 180);
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	give(h);
-}
-
 CASE(redis_lost, with_a_connection_cost_one_try)
 {
 	enum { TRIES = 8 };

@@ -59,40 +59,6 @@ CASE(redis_plain, and_foreign_clients_exclude_each_other)
 	CHECK(foreign_give("theirs"));
 }
 
-/* redis-py without a timeout sets no expiry. */
-CASE(redis_plain, waits_for_a_key_without_an_expiry)
-{
-	struct taker t = { 0 };
-
-	set_up(PLAIN "ttl=2s");
-	server_do(server, "SET x theirs");
-	taker_queue(&t, c, l, FOREVER);
-	CHECK(!t.done);
-	CHECK(foreign_give("theirs"));
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	let_go(&t);
-}
-
-CASE(redis_plain, frees_both_keys_when_the_holder_dies)
-{
-	struct lab_proxy *proxy;
-	dlock_client *dying;
-	dlock_hold *h;
-
-	set_up(PLAIN "ttl=1s");
-	proxy = proxy_of_case(server);
-	dying = client_of(lab_proxy_port(proxy), PLAIN "ttl=1s", NULL);
-	h = take(mutex(dying, "x"));
-	healed_at_end(proxy);
-	cut_off(proxy);
-	EVENTUALLY(foreign_take("theirs", 60000));
-	CHECK_RC(dlock_check(h), DLOCK_ELOST);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK(foreign_give("theirs"));
-	give(take(l));
-}
-
 /* ---- Clients without key=plain ------------------------------------------- */
 
 CASE(redis_plain, and_not_plain_exclude_each_other)
@@ -148,88 +114,6 @@ CASE(redis_plain, excludes_clients_with_another_prefix)
 	CHECK_OK(dlock_check(h));
 	give(h);
 	give(take(l, 0));
-}
-
-/* ---- Many at once -------------------------------------------------------- */
-
-enum { ROUNDS = 60, OURS = 3, THEIRS = 3 };
-
-static atomic_int holders, overlaps;
-
-/* Hold the lock for a moment. */
-static void be_alone(void)
-{
-	overlaps += atomic_fetch_add(&holders, 1) != 0;
-	nap_us(200);
-	holders--;
-}
-
-static void *be_foreign(void *arg)
-{
-	char value[16];
-
-	snprintf(value, sizeof(value), "theirs-%d", (int)(intptr_t)arg);
-	for (int i = 0; i < ROUNDS; i++) {
-		while (!foreign_take(value, 60000))
-			nap_us(500);
-		be_alone();
-		CHECK(foreign_give(value));
-		nap_us(500);
-	}
-	return NULL;
-}
-
-static void *be_ours(void *arg)
-{
-	dlock_client *mine = client_of(server->port, PLAIN "ttl=30s", NULL);
-	dlock_lock *lock = mutex(mine, "x");
-
-	for (int i = 0; i < ROUNDS; i++) {
-		dlock_hold *h = take(lock, FOREVER);
-
-		be_alone();
-		give(h);
-	}
-	return arg;
-}
-
-CASE(redis_plain, and_foreign_clients_make_progress_one_at_a_time)
-{
-	pthread_t thread[OURS + THEIRS];
-
-	set_up(PLAIN "ttl=30s");
-	for (int i = 0; i < OURS + THEIRS; i++)
-		CHECK(pthread_create(&thread[i], NULL,
-				     i < OURS ? be_ours : be_foreign,
-				     (void *)(intptr_t)i) == 0);
-	for (int i = 0; i < OURS + THEIRS; i++)
-		pthread_join(thread[i], NULL);
-	CHECK_INT(overlaps, ==, 0);
-}
-
-/* ---- Faults -------------------------------------------------------------- */
-
-CASE(redis_plain, finds_the_claim_of_a_lost_reply)
-{
-	struct lab_proxy *proxy;
-	dlock_client *far;
-	dlock_hold *h;
-
-	set_up(PLAIN "ttl=30s");
-	proxy = proxy_of_case(server);
-	healed_at_end(proxy);
-	far = client_of(lab_proxy_port(proxy), PLAIN "connect=1s&close=300ms",
-			NULL);
-	warm_up(far);
-	lab_proxy_swallow(proxy, "EVALSHA", LAB_THEN_RESET);
-	h = take(mutex(far, "x"));
-	CHECK_INT(lab_proxy_stat(proxy, LAB_SWALLOWED), ==, 1);
-	CHECK(!foreign_take("theirs", 1000));
-	CHECK_OK(dlock_check(h));
-	lab_proxy_swallow(proxy, "EVALSHA", LAB_THEN_RESET);
-	CHECK_OK(dlock_release(h));
-	CHECK(foreign_take("theirs", 60000));
-	CHECK(foreign_give("theirs"));
 }
 
 /* ---- Reports and refusals ------------------------------------------------ */

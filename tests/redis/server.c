@@ -35,6 +35,24 @@ CASE(redis_server, that_forgot_the_scripts_is_told_them)
 	CHECK_INT(stats(c).renew_failed, ==, 0);
 }
 
+/* The first request to the new run has all holds verified: a renewal would find
+ * the loss after ten seconds. */
+CASE(redis_server, that_was_started_anew_is_a_fail_over)
+{
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up(NULL, "ttl=30s&ask=1s&connect=5s");
+	h = take(l, 0);
+	CHECK(lab_server_kill(server) == 0);
+	CHECK(lab_server_restart(server, false) == 0);
+	begin = now_ms();
+	give(take(mutex(c, "y"), patience_ms()));
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_ms - begin, <=, 5000);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+}
+
 /* ---- Replicas ------------------------------------------------------------ */
 
 CASE(redis_server, that_is_a_replica_says_so)

@@ -102,17 +102,6 @@ void server_abandon(struct lab_server *s)
 	lab_server_free(s);
 }
 
-static void server_free(void *s)
-{
-	lab_server_free(s);
-}
-
-void server_unchecked(struct lab_server *s)
-{
-	not_at_end(s);
-	at_end(server_free, s);
-}
-
 static void proxy_heal(void *p)
 {
 	lab_proxy_heal(p);
@@ -191,36 +180,4 @@ struct lab_server *far_start(const char *query, const char *near_query,
 	warm_up(*near);
 	healed_at_end(*proxy);
 	return s;
-}
-
-/* ---- Clients that die ---------------------------------------------------- */
-
-struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
-			       dlock_client **first, dlock_client **dying,
-			       dlock_client **last)
-{
-	struct lab_server *s = server_start(NULL);
-
-	*proxy = proxy_of_case(s);
-	*first = client_of(s->port, query, NULL);
-	*dying = client_of(lab_proxy_port(*proxy), query, NULL);
-	*last = client_of(s->port, query, NULL);
-	warm_up(*first);
-	healed_at_end(*proxy);
-	return s;
-}
-
-void cut_off(struct lab_proxy *p)
-{
-	lab_proxy_hole(p, LAB_UP, true);
-	lab_proxy_hole(p, LAB_DOWN, true);
-}
-
-void bury(struct lab_proxy *p, struct taker t[], int n)
-{
-	lab_proxy_heal(p);
-	for (int i = 0; i < n; i++) {
-		dlock_cancel(t[i].lock);
-		let_go(&t[i]);
-	}
 }

@@ -31,9 +31,8 @@ struct lab_server *server_start(const struct lab_redis_options *options);
 struct lab_server *replica_start(const struct lab_server *master,
 				 const char *config);
 
-/* Free the server now, or at the case's end, without these checks. */
+/* Free the server now, without these checks. */
 void server_abandon(struct lab_server *s);
-void server_unchecked(struct lab_server *s);
 
 /* Heal the proxy at the case's end, before the clients made so far close. */
 void healed_at_end(struct lab_proxy *p);
@@ -81,19 +80,5 @@ struct lab_server *two_start(const char *query, struct diary *d,
 struct lab_server *far_start(const char *query, const char *near_query,
 			     struct diary *d, struct lab_proxy **proxy,
 			     dlock_client **far, dlock_client **near);
-
-/* ---- Clients that die ---------------------------------------------------- */
-
-/* A server with three clients: `first` holds, `dying` stands behind `proxy`,
- * to be cut off, and `last` waits behind `dying`.  The proxy is healed at the
- * end. */
-struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
-			       dlock_client **first, dlock_client **dying,
-			       dlock_client **last);
-
-/* To the server, the client behind the proxy is dead now.  bury() ends the `n`
- * waits of this client. */
-void cut_off(struct lab_proxy *p);
-void bury(struct lab_proxy *p, struct taker t[], int n);
 
 #endif
