@@ -263,6 +263,20 @@ CASE(log, that_is_left_is_told_by_the_close)
 	told_is(LINES, "1 bye");
 }
 
+/* The caller may free the sink after the close. */
+CASE(log, that_is_being_told_is_waited_for_by_the_close)
+{
+	pthread_t closer;
+
+	given_told_mutex();
+	flood(1);
+	closer = client_closes();
+	ALL_ALONG(50, pthread_tryjoin_np(closer, NULL) == EBUSY);
+	told.blocks = 0;
+	pthread_join(closer, NULL);
+	cr_assert_eq(told.inside, 0);
+}
+
 /* The next call tells the lines of other threads. */
 CASE(log, is_told_where_no_thread_can_be_started)
 {

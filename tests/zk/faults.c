@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lost replies, and servers that freeze, stop and come back. */
+/* Lost replies, and servers that freeze. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -128,26 +128,6 @@ CASE(zk_faults, a_request_turned_away_renews_nothing)
 	dlock_release(h);
 }
 
-OWN(zk_faults, a_frozen_server_holds_nobody)
-{
-	dlock_client *c = client(s->port, "?ttl=30s&close=300ms&ask=40ms");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = NULL;
-	int64_t begun;
-
-	CHECK_OK(dlock_release(take(l, FOREVER)));
-	lab_server_pause(s);
-	begun = now_ms();
-	CHECK_RC(dlock_acquire(l, 200, &h), DLOCK_EUNREACHABLE);
-	CHECK_INT(now_ms() - begun, <, 200 + 40 + 4 * slack_ms());
-	refused(s->port, "?connect=300ms", DLOCK_EUNREACHABLE, "127.0.0.1");
-	begun = now_ms();
-	end_now(c);
-	CHECK_INT(now_ms() - begun, <, 300 + 4 * slack_ms());
-	lab_server_resume(s);
-	c = client(s->port, "");
-}
-
 static void freeze(void *s)
 {
 	lab_server_pause(s);
@@ -178,17 +158,4 @@ OWN(zk_faults, a_frozen_server_holds_no_wait_that_is_cancelled)
 	lab_server_resume(s);
 	EVENTUALLY(children_are(DIR, 1));
 	CHECK_OK(dlock_release(h));
-}
-
-OWN(zk_faults, a_restart_without_data_is_a_loss)
-{
-	dlock_client *c = watched_client(s->port, "?ttl=2s");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = take(l, FOREVER);
-
-	CHECK_INT(lab_server_restart(s, false), ==, 0);
-	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-	EVENTUALLY(diary.losses == 1);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
 }
