@@ -67,19 +67,13 @@ static void fill_size(const struct scene *s, int n, int size, char answer[64])
 	close(fd);
 }
 
-/* With items of a mutex's size, and `more` bytes. */
-static void fill(const struct scene *s, int n, int more, char answer[64])
-{
-	fill_size(s, n, size_of_y(s) + more, answer);
-}
-
 /* Fill a server that evicts; the server refuses, too, if the last items are all
  * in use. */
 static int overflow(const struct scene *s)
 {
 	char answer[64];
 
-	fill(s, 60000, 0, answer);
+	fill_size(s, 60000, size_of_y(s), answer);
 	if (strcmp(answer, "STORED") != 0)
 		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	return strcmp(answer, "STORED") == 0;
@@ -111,65 +105,6 @@ EITHER_WAY_ON(memcached_memory, eviction_is_found, &small)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_OK(dlock_check(next));
 	give(next);
-}
-
-/* The server refuses instead of evicting.  A refused request leaves the item of
- * the lock alone, and a release needs no memory of any size. */
-EITHER_WAY_ON(memcached_memory, full_server, &full)
-{
-	dlock_client *c = direct(&s, ""), *other = direct(&s, "");
-	dlock_hold *h = take(mutex(c, "x"));
-	dlock_lock *l = mutex(other, "x");
-	char answer[64];
-
-	for (int size = 0; size < 250; size += 8) {
-		fill_size(&s, 60000, size, answer);
-		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
-	}
-	for (int i = 0; i < 5; i++)
-		ask(l, 0, DLOCK_EBUSY);
-	ask(mutex(other, "z"), 0, DLOCK_EEXHAUSTED);
-	CHECK_TEXT(dlock_errmsg(), "out of memory");
-	CHECK_TEXT(scene_do(&s, "get %s", "lnx"), "VALUE dlock.");
-	give(h);
-	CHECK_INT(strncmp(scene_do(&s, "get %s", "lnx"), "END", 3), ==, 0);
-	scene_do(&s, "flush_all", NULL);
-	give(take(l));
-}
-
-/* The hold is lost when the lease is over, and not before. */
-EITHER_WAY_ON(memcached_memory, renewal_on_a_full_server, &full)
-{
-	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
-	dlock_lock *l = mutex(other, "x");
-	dlock_hold *h, *next, *second = take(mutex(other, "y"));
-	char answer[64];
-	int64_t begun = now_ms();
-
-	h = take(mutex(c, "x"));
-	/* A renewal writes the token, which the first item does not have. */
-	for (int more = 0; more < 16; more += 15) {
-		fill(&s, 60000, more, answer);
-		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
-	}
-	EVENTUALLY(stats(c).renew_failed > 0);
-	CHECK_TEXT(scene_do(&s, "get %s", "lnx"), "VALUE dlock.");
-	/* Some succeed: an item replaced makes room for the next. */
-	while (dlock_check(h) == DLOCK_OK && now_ms() - begun < 7000) {
-		int rc = dlock_acquire(l, 0, &next);
-
-		if (rc == DLOCK_OK) {
-			CHECK_RC(dlock_check(h), DLOCK_ELOST);
-			give(next);
-		} else if (rc != DLOCK_EEXHAUSTED) {
-			CHECK_RC(rc, DLOCK_EBUSY);
-		}
-	}
-	CHECK_INT(now_ms() - begun, >=, 5500);
-	dlock_release(h);
-	dlock_release(second);
-	scene_do(&s, "flush_all", NULL);
-	give(take(l));
 }
 
 /* The items have a long label, and memory; the mark is to live longer, and has

@@ -6,7 +6,6 @@
 #include "backends/redis/protocol/reply.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,35 +31,6 @@ static int feed(const char *bytes, size_t n, const struct redis_reply **out)
 	int rc = dlki_redis_reader_feed(&reader, bytes, n, &err);
 
 	return rc != 0 ? rc : dlki_redis_reader_next(&reader, out, &err);
-}
-
-/* Return the reply in these bytes, also byte by byte. */
-static const struct redis_reply *whole(const char *bytes)
-{
-	const struct redis_reply *reply = NULL;
-	size_t n = strlen(bytes);
-
-	cr_assert_eq(feed(bytes, n, &reply), 1);
-	for (size_t i = 0; i + 1 < n; i++)
-		cr_assert_eq(feed(bytes + i, 1, &reply), 0);
-	cr_assert_eq(feed(bytes + n - 1, 1, &reply), 1);
-	return reply;
-}
-
-Test(replies, types)
-{
-	const struct redis_reply *r = whole("*3\r\n:7\r\n$2\r\nhi\r\n$-1\r\n");
-
-	cr_assert_eq(r->type, RD_ARRAY);
-	cr_assert_eq(r->len, 3);
-	cr_expect_eq(r->parts[0]->number, 7);
-	cr_expect_str_eq(r->parts[1]->text, "hi");
-	cr_expect_eq(r->parts[2]->type, RD_NIL);
-	r = whole("-NOSCRIPT x\r\n");
-	cr_expect_eq(r->type, RD_ERROR);
-	cr_expect_eq(whole("+OK\r\n")->type, RD_STRING);
-	cr_expect_eq(whole("*0\r\n")->len, 0);
-	cr_expect_eq(whole("*-1\r\n")->type, RD_NIL);
 }
 
 static void refused(const char *bytes)
@@ -93,21 +63,6 @@ Test(replies, nonsense)
 	refused("#t\r\n");
 	refused(",1.5\r\n");
 	refused(">2\r\n+a\r\n+b\r\n");
-}
-
-/* The reader keeps no more than the limit, though more is announced. */
-Test(replies, endless)
-{
-	const struct redis_reply *reply = NULL;
-	static char zeroes[65536];
-	int rc = feed("$4294967296\r\n", 13, &reply);
-	int n = 0;
-
-	while (rc == 0 && n++ < 1000)
-		rc = feed(zeroes, sizeof(zeroes), &reply);
-	cr_expect_eq(rc, DLOCK_EPROTO);
-	cr_expect_leq((size_t)n * sizeof(zeroes),
-		      RD_REPLY_MAX + sizeof(zeroes));
 }
 
 /* Many short rows take more memory than bytes: a long wait queue. */
@@ -167,27 +122,6 @@ Test(replies, attempt)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_expect_eq(attempt_answer(bad[i]).type, RD_NONSENSE, "'%s'",
 			     bad[i]);
-}
-
-Test(replies, notification)
-{
-	const struct redis_reply *r;
-	struct redis_notification p;
-
-	r = whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$51\r\n" OWNER
-		  " 3 1790000000000000\r\n");
-	cr_assert(dlki_redis_notification(r, &p));
-	cr_expect_str_eq(p.owner, OWNER);
-	cr_expect_eq(p.attempt, 3);
-	cr_expect_eq(p.token, 1790000000000000u);
-	cr_expect_not(dlki_redis_notification(
-		whole("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"), &p));
-	cr_expect_not(dlki_redis_notification(
-		whole("*2\r\n$4\r\npong\r\n$0\r\n\r\n"), &p));
-	cr_expect_not(dlki_redis_notification(
-		whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n"
-		      "$5\r\nx 1 2\r\n"),
-		&p));
 }
 
 static int participant(const char *text, struct redis_participant *out)
@@ -341,22 +275,4 @@ Test(replies, faults)
 		cr_expect(strncmp(err.text, "server", 6) == 0);
 		cr_expect(strstr(err.text, known[i].part), "%s", err.text);
 	}
-}
-
-Test(replies, commands)
-{
-	static char big[8000];
-	struct redis_commands o;
-
-	dlki_redis_commands_init(&o);
-	dlki_redis_commands_begin(&o, 2);
-	dlki_redis_commands_arg(&o, "GET", 3);
-	dlki_redis_commands_arg(&o, "a\0b", 3);
-	cr_expect_eq(o.len, 22);
-	cr_expect_arr_eq(o.bytes, "*2\r\n$3\r\nGET\r\n$3\r\na\0b\r\n", 22);
-	dlki_redis_commands_arg(&o, big, sizeof(big));
-	cr_expect_not(o.failed);
-	cr_expect_eq(o.len, 22 + 7 + sizeof(big) + 2);
-	cr_expect_arr_eq(o.bytes, "*2\r\n$3\r\nGET\r\n", 13);
-	dlki_redis_commands_free(&o);
 }
