@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,22 +63,6 @@ CASE(file_wanted, while_another_thread_forks)
 	CHECK(kill(forked, SIGKILL) == 0);
 	CHECK(pthread_join(forker, NULL) == 0);
 	ticket_give(&t);
-}
-
-CASE(file_wanted, by_a_reader)
-{
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
-	struct file_ticket t, other;
-
-	ticket_take(&t, c);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	ticket_make(&other, d, DLK_SHARED);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
-	EVENTUALLY(told);
-	ticket_give(&t);
-	CHECK_INT(ticket_ask(&other), ==, DLK_GRANTED);
-	ticket_give(&other);
 }
 
 CASE(file_wanted, not_if_it_is_not_watched)
@@ -301,51 +284,4 @@ CASE(file_wanted, by_an_asker_without_inotify)
 	EVENTUALLY(told);
 	ticket_give(&other);
 	ticket_give(&t);
-}
-
-/* ---- Kept locks ---------------------------------------------------------- */
-
-#define KEEP "keep=1h"
-#define NAMES 80
-
-static dlock_lock *numbered(dlock_client *c, int i)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "n%d", i);
-	return mutex(c, name);
-}
-
-static void take_all(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c;
-	dlock_lock *l;
-
-	EVENTUALLY(s->ready);
-	c = store_open(s->dir, NULL);
-	for (int i = 0; i < NAMES; i++) {
-		l = numbered(c, i);
-		give(take(l));
-		end_now(l);
-	}
-}
-
-CASE(file_wanted, and_so_kept_locks_are_given_up)
-{
-	struct scene *s = scene();
-	pid_t pid = child(take_all, s);
-	dlock_client *c = store_open(s->dir, KEEP);
-	dlock_lock *l[NAMES];
-
-	for (int i = 0; i < NAMES; i++) {
-		l[i] = numbered(c, i);
-		give(take(l[i], 0));
-		give(take(l[i], 0));
-	}
-	CHECK_INT(stats(c).kept, ==, NAMES);
-	CHECK_INT(stats(c).retaken, ==, NAMES);
-	s->ready = 1;
-	child_ended(pid);
-	CHECK_INT(stats(c).kept, ==, 0);
 }
