@@ -2,7 +2,6 @@
 /* Asynchronous calls: ends, callbacks and the store's silence. */
 #include "core/calls.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/log.h"
@@ -257,30 +256,6 @@ CASE(async, a_hold_that_is_being_released_is_not_taken_again)
 	OK(outcome_of(&o));
 	OK(dlock_release(take(lock)));
 	OK(dlock_release(granted(&first)));
-}
-
-/* A writer's two sides are released in either order. */
-CASE(async, two_sides_are_released)
-{
-	static struct outcome side[2][4];
-
-	given_rwlock("fake:");
-	outcomes_process(client);
-	for (int i = 0; i < 4; i++) {
-		dlock_hold *h[2];
-
-		OK(dlock_acquire(lock, 0, &h[0]));
-		OK(dlock_acquire_shared(lock, 0, &h[1]));
-		give_async(&side[0][i], h[i % 2]);
-		if (i < 2)
-			give_async(&side[1][i], h[!(i % 2)]);
-		else
-			OK(dlock_release(h[!(i % 2)]));
-		OK(outcome_of(&side[0][i]));
-		if (i < 2)
-			OK(outcome_of(&side[1][i]));
-		EVENTUALLY(fake_held(fake) == 0);
-	}
 }
 
 /* ---- In turn ------------------------------------------------------------- */

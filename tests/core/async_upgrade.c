@@ -365,18 +365,6 @@ CASE(async_upgrade, handed_out_beside_a_started_release_refuses_that)
 
 /* ---- The end of the client, and arguments -------------------------------- */
 
-CASE(async_upgrade, that_waits_ends_when_the_client_is_closed)
-{
-	given_reader("fake:");
-	begin(&o, FOREVER);
-	EVENTUALLY(stats(client).waiters == 1);
-	outcomes_leave(client);
-	close_client();
-	cr_assert_eq(outcome_of(&o), DLOCK_ECANCELED);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(fake_waiting(fake), 0);
-}
-
 CASE(async_upgrade, bad_arguments_are_refused)
 {
 	given_rwlock("fake:");

@@ -7,20 +7,6 @@
 
 TestSuite(close, .init = timed_fixture, .timeout = 60);
 
-/* A claim granted during the close is released. */
-CASE(close, does_not_keep_what_is_granted_meanwhile)
-{
-	struct taker t = { .keep = 1 };
-
-	given_mutex("fake:?ttl=5s");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 200);
-	taker_start(&t, lock, -1);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
-	close_client_within(1500);
-	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 /* The store answers no verb, and `close` bounds the whole close. */
 CASE(close, keeps_its_time_with_a_silent_store)
 {

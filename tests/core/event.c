@@ -248,61 +248,6 @@ CASE(event, may_call_anything_and_close_does_nothing)
 	OK(dlock_release(take(stage.rw)));
 }
 
-struct racer {
-	atomic_ullong id;
-	atomic_int stop;
-};
-
-static void *racer_main(void *arg)
-{
-	struct racer *r = arg;
-	uint64_t done = 0;
-
-	while (!atomic_load(&r->stop)) {
-		uint64_t id = atomic_load(&r->id);
-
-		if (id == done)
-			continue;
-		fake_lose(fake, id);
-		done = id;
-	}
-	return NULL;
-}
-
-/* A release meets a loss. An event comes at most once, and agrees with the
- * return code of the release. */
-CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
-{
-	enum { ROUNDS = 2000 };
-	struct racer r = { 0 };
-	pthread_t thread;
-	int lost = 0, rounds = 0;
-
-	keep_diary();
-	given_mutex("fake:");
-	cr_assert_eq(pthread_create(&thread, NULL, racer_main, &r), 0);
-	/* On a busy machine the racer may not run for thousands of rounds. */
-	for (; rounds < ROUNDS || lost == 0; rounds++) {
-		dlock_hold *h = take(lock);
-		int rc;
-
-		atomic_store(&r.id, last_id());
-		if (rounds % 3 == 0)
-			sched_yield();
-		rc = dlock_release(h);
-		cr_assert(rc == DLOCK_OK || rc == DLOCK_ELOST);
-		lost += rc == DLOCK_ELOST;
-	}
-	atomic_store(&r.stop, 1);
-	pthread_join(thread, NULL);
-	/* The release alone tells of the losses found by the release. */
-	cr_assert_leq(diary.losses, lost);
-	cr_assert_eq((int)stats(client).lost, lost);
-	cr_assert_lt(lost, rounds);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(stats(client).holds, 0);
-}
-
 CASE(event, that_a_loss_has_overtaken_is_not_told)
 {
 	dlock_hold *b;

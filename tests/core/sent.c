@@ -251,36 +251,3 @@ CASE(sent, is_asked_for_again_by_a_close)
 	close_client_within(1000);
 	cr_assert_eq(fake_held(fake), 0);
 }
-
-/* ---- Races --------------------------------------------------------------- */
-
-enum { THREADS = 4, TURNS = 500 };
-
-static atomic_int holders;
-
-static void *take_turns(void *l)
-{
-	for (int i = 0; i < TURNS; i++) {
-		dlock_hold *h = take(l, FOREVER);
-
-		CHECK_INT(atomic_fetch_add(&holders, 1), ==, 0);
-		atomic_fetch_sub(&holders, 1);
-		CHECK_OK(dlock_release(h));
-		if (i % 7 == 0)
-			fake_answer(fake);
-	}
-	return NULL;
-}
-
-CASE(sent, by_many_threads_leaves_nothing)
-{
-	pthread_t thread[THREADS];
-
-	given_mutex("fakesend:?release=async&ttl=60s");
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, take_turns, lock);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	fake_answer(fake);
-	nothing_is_left();
-}
