@@ -18,8 +18,8 @@ static struct lab_server *start(int is_redis, int *port)
 {
 	if (is_redis)
 		return tls_redis_start("server", "tls-auth-clients no\n", port);
-	return tls_memcached_start(
-		false, certs_file("users", "me:secret\n", 0600), port);
+	return tls_memcached_start(certs_file("users", "me:secret\n", 0600),
+				   port);
 }
 
 int main(int argc, char *argv[])

@@ -23,20 +23,19 @@ static void end(void)
 
 TestSuite(memcacheds, .init = certs_begin, .fini = end, .timeout = 60);
 
-static void serve(bool asks, const char *users)
+static void serve(const char *users)
 {
-	server = tls_memcached_start(asks, users, &tls_port);
+	server = tls_memcached_start(users, &tls_port);
 	cr_assert_not_null(server, "%s", lab_errmsg());
 }
 
-static const char *uri(const char *login, const char *more)
+static const char *uri(const char *login)
 {
 	static char text[2000];
 
 	snprintf(text, sizeof(text),
-		 "memcacheds://%s127.0.0.1:%d/?connect=%llds&tls_ca=%s%s",
-		 login, tls_port, 5 * (long long)slowness(),
-		 certs_path("ca.pem"), more);
+		 "memcacheds://%s127.0.0.1:%d/?connect=%llds&tls_ca=%s", login,
+		 tls_port, 5 * (long long)slowness(), certs_path("ca.pem"));
 	return text;
 }
 
@@ -46,42 +45,13 @@ static void refused(const char *text, int code, const char *part)
 	cr_assert_null(strstr(dlock_errmsg(), "secret"));
 }
 
-Test(memcacheds, a_server_that_is_not_believed_is_named)
-{
-	serve(false, NULL);
-	refused(uri("", "&tls_name=a.example"), DLOCK_EDENIED,
-		"the certificate is for 'localhost', 127.0.0.1, ::1, not "
-		"'a.example'");
-}
-
-Test(memcacheds, a_server_that_wants_a_certificate_is_named)
-{
-	char more[1000];
-
-	serve(true, NULL);
-	refused(uri("", ""), DLOCK_EDENIED, "a client's certificate");
-	snprintf(more, sizeof(more), "&tls_cert=%s&tls_key=%s",
-		 certs_path("client.pem"), certs_path("client.key"));
-	opening_works(uri("", more), NULL);
-}
-
-Test(memcacheds, a_port_without_tls_is_named)
-{
-	char text[100];
-
-	serve(false, NULL);
-	snprintf(text, sizeof(text), "memcacheds://127.0.0.1:%d/?connect=%llds",
-		 server->port, (long long)slowness());
-	refused(text, DLOCK_EPROTO, "port for TLS?");
-}
-
 Test(memcacheds, a_login_crosses_the_network_encrypted)
 {
-	serve(false, certs_file("users", "me:secret\n", 0600));
-	refused(uri("", ""), DLOCK_EDENIED, "wants a login (its -Y)");
-	refused(uri("me:secre@", ""), DLOCK_EDENIED,
+	serve(certs_file("users", "me:secret\n", 0600));
+	refused(uri(""), DLOCK_EDENIED, "wants a login (its -Y)");
+	refused(uri("me:secre@"), DLOCK_EDENIED,
 		"refused our user and password");
-	opening_works(uri("me:secret@", ""), NULL);
+	opening_works(uri("me:secret@"), NULL);
 }
 
 /* The names' servers differ: each of both was asked. */
@@ -112,9 +82,9 @@ Test(memcacheds, a_fleet_has_tls_and_the_login_on_each_server)
 	char text[2000];
 	int first;
 
-	serve(false, users);
+	serve(users);
 	first = tls_port;
-	second = tls_memcached_start(false, users, &tls_port);
+	second = tls_memcached_start(users, &tls_port);
 	cr_assert_not_null(second, "%s", lab_errmsg());
 	snprintf(text, sizeof(text),
 		 "memcacheds://me:secret@127.0.0.1:%d,127.0.0.1:%d/?tls_ca=%s",
@@ -127,12 +97,4 @@ Test(memcacheds, a_fleet_has_tls_and_the_login_on_each_server)
 	refused("memcacheds:///?pool=--SERVER%3D127.0.0.1:1%20"
 		"--SOCKET%3D%22/run/m%22",
 		DLOCK_EINVAL, "no TLS on the unix socket '/run/m'");
-}
-
-Test(memcacheds, parameters_are_checked)
-{
-	serve(false, NULL);
-	refused(uri("", "&tls_cert=x"), DLOCK_EINVAL,
-		"tls_cert= needs tls_key=");
-	refused("memcached://127.0.0.1/?tls_name=x", DLOCK_EINVAL, "tls_name");
 }

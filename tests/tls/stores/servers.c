@@ -52,22 +52,21 @@ static struct lab_server *redis_at(int tls_port, const char *cert,
 	return lab_redis_start(&o);
 }
 
-static struct lab_server *memcached_at(int tls_port, const char *verify_mode,
+static struct lab_server *memcached_at(int tls_port, const char *name,
 				       const char *users)
 {
 	static char files[13000], at[40]; /* outlive the server */
 	static const char *args[] = { "-Z", "-o", files, "-l",
-				      at,   NULL, NULL,  NULL };
+				      at,   "-Y", NULL,  NULL };
 	static const struct lab_memcached_options o = { .without_tls = true,
 							.args = args };
 
 	snprintf(files, sizeof(files),
-		 "ssl_chain_cert=%s,ssl_key=%s,ssl_ca_cert=%s,"
-		 "ssl_verify_mode=%s",
+		 "ssl_chain_cert=%s,ssl_key=%s,ssl_ca_cert=%s",
 		 certs_path("server.pem"), certs_path("server.key"),
-		 certs_path("ca.pem"), verify_mode);
+		 certs_path("ca.pem"));
 	snprintf(at, sizeof(at), LAB_LOOPBACK ":%d", tls_port);
-	args[5] = users ? "-Y" : NULL;
+	(void)name;
 	args[6] = users;
 	return lab_memcached_start(&o);
 }
@@ -78,8 +77,7 @@ struct lab_server *tls_redis_start(const char *cert, const char *more,
 	return start(redis_at, cert, more, tls_port);
 }
 
-struct lab_server *tls_memcached_start(bool asks, const char *users,
-				       int *tls_port)
+struct lab_server *tls_memcached_start(const char *users, int *tls_port)
 {
-	return start(memcached_at, asks ? "2" : "0", users, tls_port);
+	return start(memcached_at, "server", users, tls_port);
 }

@@ -14,11 +14,10 @@
  *
  * Redis: `cert` names the server's certificate, and `more` has lines of
  * redis.conf, as for tls-auth-clients.  memcached has the certificate "server";
- * `asks`: clients need a certificate; `users`: a file for -Y, or NULL.
+ * `users`: a file for -Y.
  */
 struct lab_server *tls_redis_start(const char *cert, const char *more,
 				   int *tls_port);
-struct lab_server *tls_memcached_start(bool asks, const char *users,
-				       int *tls_port);
+struct lab_server *tls_memcached_start(const char *users, int *tls_port);
 
 #endif
