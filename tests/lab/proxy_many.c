@@ -2,7 +2,6 @@
 /* Other servers, many connections, many threads. */
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
-#include "lab/servers/redis.h"
 #include "pair.h"
 
 #include <errno.h>
@@ -87,30 +86,6 @@ Test(proxy_many, waits_for_the_server_no_longer_than_told)
 	close(never);
 }
 
-Test(proxy_many, serves_many_connections)
-{
-	enum { N = 200 };
-	int c[N];
-	int s[N];
-
-	for (int i = 0; i < N; i++) {
-		c[i] = connect_client();
-		s[i] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		cr_assert_geq(s[i], 0);
-	}
-	for (int i = 0; i < N; i++) {
-		put(c[i], "x");
-		expect_get(s[i], "x");
-		close(c[i]);
-	}
-	for (int i = 0; i < N; i++) {
-		expect_get(s[i], "FIN");
-		close(s[i]);
-	}
-	while (lab_proxy_stat(proxy, LAB_OPEN) > 1)
-		lab_nap_ms(1);
-}
-
 static void *set_faults(void *arg)
 {
 	unsigned seed = (unsigned)(uintptr_t)arg;
@@ -178,19 +153,4 @@ Test(proxy_many, survives_faults_from_many_threads_while_it_works)
 	do { /* earlier connections may still be queued */
 		server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	} while (strcmp(get(server, 1000), "well?") != 0);
-}
-
-Test(proxy_many, ports_that_are_none_are_refused)
-{
-	struct lab_address to = { .port = 65536 };
-	struct lab_proxy_options o = { .to = to };
-
-	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
-	cr_expect_str_eq(lab_errmsg(), "65536: not a port");
-	cr_expect_null(lab_proxy_new(&o));
-	to.port = -1;
-	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
-	close(client);
-	close(server);
-	open_pair(); /* to the same server as before */
 }
