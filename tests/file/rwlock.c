@@ -38,29 +38,6 @@ static void stop_when_at_the_gate(pid_t writer, struct scene *s, dlock_lock *l)
 	CHECK(kill(writer, SIGSTOP) == 0);
 }
 
-/* Return how long a reader waits after the writer before the reader has
- * died. */
-static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
-{
-	pid_t writer = child(wait_to_write, s);
-	dlock_hold *h = take_shared(l, 0);
-	int64_t begin, took;
-
-	stop_when_at_the_gate(writer, s, m);
-	CHECK_OK(dlock_release(h));
-	CHECK_OK(dlock_release(take_shared(m, 10000)));
-	CHECK(!s->granted);
-	CHECK(kill(writer, SIGCONT) == 0);
-	EVENTUALLY(s->granted);
-	child_kill(writer);
-	begin = now_ms();
-	h = take_shared(m, patience_ms());
-	took = now_ms() - begin;
-	CHECK_OK(dlock_release(h));
-	s->reading = s->granted = 0;
-	return took;
-}
-
 /* Readers that pass a stopped writer share the lock. The writer has a turn once
  * the first of the readers has gone. */
 CASE(file_rwlock, readers_pass_a_stopped_writer_together)
@@ -83,18 +60,6 @@ CASE(file_rwlock, readers_pass_a_stopped_writer_together)
 	CHECK_OK(dlock_release(h2));
 	EVENTUALLY(s->granted);
 	child_kill(writer);
-}
-
-/* The first waiting writer keeps readers out, unless the writer is stopped or
- * dead. */
-CASE(file_rwlock, a_waiting_writer_goes_before_later_readers)
-{
-	struct scene *s = scene();
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_client *d = store_open(s->dir, NULL);
-	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
-
-	CHECK_WITHIN(before_readers(s, l, m), 100 + slack_ms());
 }
 
 /* ---- Shares that are being given out ------------------------------------- */

@@ -60,23 +60,6 @@ CASE(memcached_login, of_the_uri_is_enough)
 	opening_works(uri("me:secret@", "&protocol=text"), NULL);
 }
 
-CASE(memcached_login, may_have_the_password_from_elsewhere)
-{
-	dlock_options options = DLOCK_OPTIONS_INIT;
-	static const char line[] = "word\n";
-	char file[] = "password.XXXXXX", query[100];
-	int fd = mkstemp(file);
-
-	begin();
-	options.password = "word";
-	opening_works(uri("other@", ""), &options);
-	CHECK(fd >= 0 && write(fd, line, sizeof(line) - 1) > 0);
-	close(fd);
-	CHECK(realpath(file, query + sprintf(query, "&password_file=")));
-	opening_works(uri("other@", query), NULL);
-	unlink(file);
-}
-
 CASE(memcached_login, that_is_wrong_or_missing_is_named)
 {
 	begin();

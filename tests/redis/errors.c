@@ -85,23 +85,6 @@ CASE(redis_errors, a_foreign_key_is_named_and_left_alone)
 	}
 }
 
-CASE(redis_errors, a_key_without_an_expiry_is_broken)
-{
-	struct lab_server *server = server_start(NULL);
-	dlock_lock *l = mutex(client_of(server->port, NULL, NULL), "x");
-	dlock_hold *h, *none = NULL;
-
-	server_do(server, "SET dlock:{lnx} something");
-	CHECK_OK(dlock_break(l, patience_ms()));
-	h = take(l, 0);
-	/* The holder's key. */
-	server_do(server, "PERSIST dlock:{lnx}");
-	CHECK_RC(dlock_acquire(elsewhere(server, NULL), 0, &none),
-		 DLOCK_EPROTO);
-	CHECK_TEXT(dlock_errmsg(), "expiry");
-	give(h);
-}
-
 /* ---- Limits of the server ------------------------------------------------ */
 
 CASE(redis_errors, a_server_without_room_for_clients_says_so)

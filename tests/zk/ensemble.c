@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three nodes: a minority, a follower without a leader. */
+/* Three nodes: a follower without a leader. */
 #include "zk/three.h"
 
 #include <criterion/criterion.h>
 
 TestSuite(zk_ensemble, .timeout = 180);
-
-CASE(zk_ensemble, a_minority_grants_nothing)
-{
-	struct lab_ensemble *e = ensemble(NULL);
-	dlock_client *c = client_of_all(e, "?ttl=2s&close=500ms&tick=100ms");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = take(l, PATIENCE), *no_hold = NULL;
-	int leader = lab_ensemble_leader(e);
-
-	CHECK_INT(lab_server_pause(e->node[leader]), ==, 0);
-	CHECK_INT(lab_server_kill(e->node[(leader + 1) % LAB_NODES]), ==, 0);
-	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_RC(dlock_acquire(l, 1000, &no_hold), DLOCK_EUNREACHABLE);
-	CHECK_INT(lab_server_resume(e->node[leader]), ==, 0);
-	CHECK_INT(lab_server_restart(e->node[(leader + 1) % LAB_NODES], true),
-		  ==, 0);
-	CHECK_INT(lab_ensemble_wait(e, 30000), ==, 0);
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
-}
 
 /* The follower serves reads for sixty ticks.  The create is not answered in
  * time, but a listing of the queue suffices. */
