@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static int by_token(const void *a, const void *b)
+int lab_by_token(const void *a, const void *b)
 {
 	const struct lab_op *x = *(struct lab_op *const *)a;
 	const struct lab_op *y = *(struct lab_op *const *)b;
@@ -41,7 +41,7 @@ int lab_ops_chain(struct lab_ops *o)
 
 		if (!ops)
 			return -1;
-		qsort(ops, n, sizeof(struct lab_op *), by_token);
+		qsort(ops, n, sizeof(struct lab_op *), lab_by_token);
 		for (size_t k = 1; k < n; k++) {
 			if (follows(o, ops[k], ops[k - 1]))
 				ops[k]->claimed = ops[k - 1]->claimed;

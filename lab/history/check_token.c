@@ -3,16 +3,6 @@
 
 #include <stdlib.h>
 
-static int by_token(const void *a, const void *b)
-{
-	const struct lab_op *x = *(struct lab_op *const *)a;
-	const struct lab_op *y = *(struct lab_op *const *)b;
-
-	if (x->token != y->token)
-		return x->token < y->token ? -1 : 1;
-	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
-}
-
 /* Granted, in the order of their tokens. */
 static struct lab_op **sorted(struct lab_ops *o, const struct lab_lock *lock,
 			      size_t *n)
@@ -20,7 +10,7 @@ static struct lab_op **sorted(struct lab_ops *o, const struct lab_lock *lock,
 	struct lab_op **ops = lab_granted(o, lock, n);
 
 	if (ops)
-		qsort(ops, *n, sizeof(struct lab_op *), by_token);
+		qsort(ops, *n, sizeof(struct lab_op *), lab_by_token);
 	return ops;
 }
 

@@ -86,6 +86,9 @@ int lab_ops_chain(struct lab_ops *o);
  * memory. */
 int lab_ops_apply_faults(struct lab_ops *o);
 
+/* Compare pointers to operations, for qsort(): by token, then by start. */
+int lab_by_token(const void *a, const void *b);
+
 /* The earliest end of the promise, a wiped store left aside. */
 int64_t lab_op_given_up(const struct lab_op *op);
 

@@ -90,14 +90,12 @@ static int spawn_server(struct lab_server *s)
 static int start_process(struct lab_server *s)
 {
 	int64_t ready_ms = s->kind->ready_ms ? s->kind->ready_ms : READY_MS;
-	int64_t begin = lab_now();
 	int answer;
 
 	if (spawn_server(s) < 0)
 		return -1;
 	s->starts++;
 	answer = lab_wait_until(lab_after_ms(ready_ms), serves, s);
-	s->ready_ns = lab_now() - begin;
 	if (answer > 0)
 		return 0;
 	if (answer == 0) {

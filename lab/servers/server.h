@@ -46,7 +46,6 @@ struct lab_server {
 	char log[112];          /* the server's output */
 	char socket[112];       /* the unix socket, or "" */
 	int port;               /* on 127.0.0.1, or 0 */
-	int64_t ready_ns;       /* how long the last start took */
 	int starts;             /* how many starts so far */
 	/* The rest is for lab/servers/server.c and lab/servers/wall.c. */
 	struct lab_process *process;
