@@ -184,7 +184,6 @@ void case_loop_wait(struct conform *t)
 struct pair {
 	dlock_client *client;
 	atomic_int stop, inside, most, told, wrong;
-	int nested;
 };
 
 static void *processes(void *arg)

@@ -83,6 +83,10 @@ int quiet(struct worker *p);
 #define ASK_OK(p, op, arg) CHECK_INT(ask(p, op, arg).rc, ==, DLOCK_OK)
 #define HEAR_OK(p) CHECK_INT(hear(p).rc, ==, DLOCK_OK)
 
+/* Let two readers overlap, the first of whom reads, so that the lock always has
+ * a reader: `waiter`, who is told to acquire, must have a turn soon. */
+void is_before_readers(struct worker *waiter, struct worker *reader[2]);
+
 /* Make the worker release all holds and end. The case fails unless the worker
  * exits with 0. */
 void leave(struct conform *t, struct worker *p);
