@@ -34,8 +34,6 @@ ssize_t real_recv(int fd, void *to, size_t size, int flags) REAL("recv");
 int real_epoll_ctl(int fd, int what, int of, struct epoll_event *event)
 	REAL("epoll_ctl");
 int real_eventfd_write(int fd, uint64_t value) REAL("eventfd_write");
-int real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *to,
-			 struct timespec *left) REAL("clock_nanosleep");
 ssize_t real_getrandom(void *to, size_t size, unsigned int flags)
 	REAL("getrandom");
 

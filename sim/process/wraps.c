@@ -135,15 +135,6 @@ WRAP(int, clock_gettime, clockid_t clock, struct timespec *ts)
 	return 0;
 }
 
-WRAP(int, clock_nanosleep, clockid_t clock, int flags,
-     const struct timespec *to, struct timespec *left)
-{
-	if (!sim_sched_is_on() || flags != TIMER_ABSTIME)
-		return real_clock_nanosleep(clock, flags, to, left);
-	sim_sched_wait(SIM_SLEEP, NULL, ns_of(to) - BOOT_NS);
-	return 0;
-}
-
 /* An eventfd: a read returns eight bytes of either. */
 WRAP(int, timerfd_create, int clock, int flags)
 {

@@ -107,7 +107,7 @@ static void draw_fault(void)
 							   s.weather.pause_us) *
 						 US);
 	if (sim_happens(s.chance, "restart", s.weather.restart_rate))
-		sim_zk_restart(s.model, 1, now());
+		sim_zk_restart(s.model, now());
 	if (s.followers > 0 &&
 	    sim_happens(s.chance, "hold", s.weather.hold_rate))
 		hold_up(1 +

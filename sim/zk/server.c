@@ -146,7 +146,7 @@ int sim_zk_is_closing(const struct sim_zk_conn *c)
 
 /* ---- Events -------------------------------------------------------------- */
 
-void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now)
+void sim_zk_restart(struct sim_zk *s, struct sim_zk_time now)
 {
 	for (struct sim_zk_conn *c = s->conns; c; c = c->next) {
 		zk_connection_close(c);
@@ -156,14 +156,8 @@ void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now)
 	begin_run(s, now);
 	zk_election_end(s);
 	s->ping_us = now.up_us + s->options.ping_us;
-	for (struct zk_session *one = s->sessions.v; memory && one;
-	     one = one->next)
+	for (struct zk_session *one = s->sessions.v; one; one = one->next)
 		zk_sessions_touch(&s->sessions, one, zk_ensemble_up_ms(s));
-	if (memory)
-		return;
-	zk_sessions_free(&s->sessions);
-	zk_ensemble_end(s);
-	zk_ensemble_begin(s);
 }
 
 void sim_zk_elect(struct sim_zk *s, int n, int64_t until_us,

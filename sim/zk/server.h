@@ -85,9 +85,9 @@ int sim_zk_is_closing(const struct sim_zk_conn *c);
 /* ---- Events -------------------------------------------------------------- */
 
 /* The server stops and starts: the connections are closing, unsent replies are
- * gone.  With `memory` nodes and sessions stay, and each session has a whole
- * time-out again; else the server is a new one. */
-void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now);
+ * gone.  Nodes and sessions stay, and each session has a whole time-out
+ * again. */
+void sim_zk_restart(struct sim_zk *s, struct sim_zk_time now);
 
 /* The followers have all transactions.  They leave the leader, and elect the
  * n-th server, which leads from `until_us` on; until then they do not answer.

@@ -8,13 +8,6 @@
 #include "sim/base/memory.h"
 #include "sim/zk/jute.h"
 
-static void no_event(void *arg, enum zk_event event, const char *path)
-{
-	(void)arg;
-	(void)event;
-	(void)path;
-}
-
 /* ---- Paths --------------------------------------------------------------- */
 
 static void parent_of(const char *path, char parent[ZK_PATH])
@@ -323,8 +316,6 @@ void zk_tree_apply(struct zk_tree *t, const struct zk_op *op,
 {
 	struct zk_node *n = zk_tree_find(t, op->path);
 
-	if (!on_event)
-		on_event = no_event;
 	t->zxid = op->zxid;
 	if (op->err != 0)
 		return;

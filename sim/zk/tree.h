@@ -40,7 +40,7 @@ int zk_tree_is_child(const char *path, const char *parent);
  * node. */
 void zk_tree_prepare(const struct zk_tree *t, struct zk_op *op);
 
-/* Carry out a transaction.  `on_event` may be NULL. */
+/* Carry out a transaction. */
 void zk_tree_apply(struct zk_tree *t, const struct zk_op *op,
 		   zk_on_event *on_event, void *arg);
 
