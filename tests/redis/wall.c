@@ -4,10 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 TestSuite(redis_wall, .timeout = 120);
 
@@ -26,26 +23,16 @@ static void set_forward(void *s)
 	CHECK(lab_server_step_wall(s, 100000) == 0);
 }
 
-static void serve(void)
+static void set_up(const char *query)
 {
 	struct lab_redis_options o = { .wall = true };
 
 	server = server_start(&o);
 	at_end(set_forward, server);
-}
-
-static void open_client(const char *query)
-{
 	c = client_of(server->port, query, NULL);
 	l = mutex(c, "x");
 	rw = rwlock(c, "r");
 	sem = semaphore(c, "s", 1);
-}
-
-static void set_up(const char *query)
-{
-	serve();
-	open_client(query);
 }
 
 static atomic_int stepping;
@@ -186,57 +173,5 @@ CASE(redis_wall, set_back_while_a_script_grants)
 		set_back_under_an_attempt(rw, wr, 1, n);
 		set_back_under_an_attempt(sem, ts, 0, n);
 		set_back_under_a_grant(l, theirs, n);
-	}
-}
-
-/* A process that holds all three dies. */
-static void die_holding(int port)
-{
-	dlock_lock *x, *r, *s;
-	dlock_client *dead;
-	int ready[2], status;
-	char byte;
-	pid_t pid;
-
-	CHECK(pipe(ready) == 0);
-	pid = fork();
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		dead = client_of(port, "ttl=1500ms", NULL);
-		x = mutex(dead, "x");
-		r = rwlock(dead, "r");
-		s = semaphore(dead, "s", 1);
-		take(x, 0);
-		take_shared(r, 0);
-		take(s, 0);
-		CHECK(write(ready[1], "x", 1) == 1);
-		for (;;)
-			pause();
-	}
-	CHECK(read(ready[0], &byte, 1) == 1);
-	CHECK(kill(pid, SIGKILL) == 0);
-	CHECK(waitpid(pid, &status, 0) == pid);
-	close(ready[0]);
-	close(ready[1]);
-}
-
-CASE(redis_wall, set_back_and_the_dead_hold_no_longer)
-{
-	struct taker t[3] = { { 0 } };
-	int64_t begin;
-
-	serve();
-	die_holding(server->port);
-	open_client("ttl=1500ms");
-	step_wall(-40000);
-	begin = now_ms();
-	taker_queue(&t[0], c, l, FOREVER);
-	taker_queue(&t[1], c, rw, FOREVER);
-	taker_queue(&t[2], c, sem, FOREVER);
-	for (int i = 0; i < 3; i++) {
-		EVENTUALLY(t[i].done);
-		CHECK_OK(t[i].rc);
-		CHECK_INT(t[i].done_ms - begin, <=, 2000 + 2 * slack_ms());
-		let_go(&t[i]);
 	}
 }
