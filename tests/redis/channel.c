@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection of the notification channel dies. */
+/* A forked child and the connection of the notification channel. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -9,72 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lab/base/fail.h"
-
 TestSuite(redis_channel, .timeout = 120);
 
-/* The client behind the proxy waits; the next attempt is 20 s away, so an
- * earlier grant came by the channel. */
-#define TTL "ttl=60s"
-#define HEARD_MS 5000
-
-static struct lab_server *server;
-static struct lab_proxy *proxy;
-static dlock_client *far, *near;
-static dlock_lock *l, *nl;
-static dlock_hold *h;
-
-static void set_up(const char *query)
-{
-	server = far_start(query, TTL, NULL, &proxy, &far, &near);
-	l = mutex(far, "x");
-	nl = mutex(near, "x");
-}
-
-static uint64_t subscribed(void)
+static uint64_t subscribed(struct lab_server *server)
 {
 	return calls(server, "subscribe");
 }
-
-/* The near client holds the lock; the taker waits, with the channel up. */
-static void given_a_waiter(struct taker *t)
-{
-	h = take(nl, patience_ms());
-	taker_queue(t, far, l, FOREVER);
-	EVENTUALLY(subscribed() == 1);
-}
-
-static void hears_of_the_release(struct taker *t)
-{
-	int64_t begin = now_ms();
-
-	give(h);
-	EVENTUALLY(t->done);
-	CHECK_OK(t->rc);
-	CHECK_INT(t->done_ms - begin, <=, HEARD_MS);
-	let_go(t);
-	CHECK_OK(t->release_rc);
-}
-
-/* The server accepts the connection and does not answer. */
-CASE(redis_channel, that_is_not_answered_is_tried_again)
-{
-	struct taker t = { 0 };
-	uint64_t before;
-
-	set_up(TTL "&close=400ms");
-	given_a_waiter(&t);
-	before = lab_proxy_stat(proxy, LAB_ACCEPTED);
-	lab_proxy_hole(proxy, LAB_DOWN, true);
-	lab_proxy_reset(proxy);
-	if (lab_proxy_wait(proxy, LAB_ACCEPTED, before + 3, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	lab_proxy_heal(proxy);
-	EVENTUALLY(subscribed() > 1);
-	hears_of_the_release(&t);
-}
-
-/* ---- A forked child ------------------------------------------------------ */
 
 static int64_t cpu_ms(void)
 {
@@ -89,16 +29,19 @@ static int64_t cpu_ms(void)
  * on a busy machine. */
 CASE(redis_channel, that_a_child_inherits_is_forgotten)
 {
+	struct lab_server *server;
+	dlock_client *waits, *holds;
 	struct taker t = { 0 };
-	int64_t used;
+	int64_t used, begin;
+	dlock_hold *h;
 	pid_t pid;
 
-	set_up(TTL);
-	/* Without the proxy: the child would inherit the proxy's sockets, too.
-	 */
-	far = client_of(server->port, TTL, NULL);
-	l = mutex(far, "x");
-	given_a_waiter(&t);
+	/* The waiter's next attempt is 20 s away, so an earlier grant came by
+	 * the channel. */
+	server = two_start("ttl=60s", NULL, &waits, &holds);
+	h = take(mutex(holds, "x"), patience_ms());
+	taker_queue(&t, waits, mutex(waits, "x"), FOREVER);
+	EVENTUALLY(subscribed(server) == 1);
 	pid = fork();
 	CHECK(pid >= 0);
 	if (pid == 0) {
@@ -107,11 +50,17 @@ CASE(redis_channel, that_a_child_inherits_is_forgotten)
 		_exit(0);
 	}
 	server_do(server, "CLIENT KILL TYPE pubsub");
-	EVENTUALLY(subscribed() == 2);
+	EVENTUALLY(subscribed(server) == 2);
 	used = cpu_ms();
 	nap_ms(2000);
 	CHECK_INT(cpu_ms() - used, <, 40);
-	hears_of_the_release(&t);
+	begin = now_ms();
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.done_ms - begin, <=, 5000);
+	let_go(&t);
+	CHECK_OK(t.release_rc);
 	kill(pid, SIGKILL);
 	CHECK_INT(waitpid(pid, NULL, 0), ==, pid);
 }

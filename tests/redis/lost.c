@@ -11,14 +11,17 @@ TestSuite(redis_lost, .timeout = 120);
 
 static struct lab_server *server;
 static struct lab_proxy *proxy;
-static dlock_client *far, *near;
-static dlock_lock *l, *nl;
+static dlock_client *far;
+static dlock_lock *l;
 
 static void set_up(const char *query)
 {
-	server = far_start(query, NULL, NULL, &proxy, &far, &near);
+	server = server_start(NULL);
+	proxy = proxy_of_case(server);
+	healed_at_end(proxy);
+	far = client_of(lab_proxy_port(proxy), query, NULL);
+	warm_up(far);
 	l = mutex(far, "x");
-	nl = mutex(near, "x");
 }
 
 static void swallowed(uint64_t n)

@@ -239,6 +239,8 @@ Test(replies, faults)
 		{ "NOPERM this user", DLOCK_EDENIED, 1, "ACL rule" },
 		{ "DENIED Redis is running in protected mode", DLOCK_EDENIED, 0,
 		  "protected mode" },
+		{ "ERR DB index is out of range", DLOCK_EINVAL, 0,
+		  "that many databases" },
 		{ "WRONGTYPE Operation", DLOCK_EPROTO, 1, "another type" },
 		{ "ERR max number of clients reached", DLOCK_EUNREACHABLE, 0,
 		  "maxclients" },

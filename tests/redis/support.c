@@ -166,18 +166,3 @@ struct lab_server *two_start(const char *query, struct diary *d,
 	warm_up(*second);
 	return s;
 }
-
-struct lab_server *far_start(const char *query, const char *near_query,
-			     struct diary *d, struct lab_proxy **proxy,
-			     dlock_client **far, dlock_client **near)
-{
-	struct lab_server *s = server_start(NULL);
-
-	*proxy = proxy_of_case(s);
-	*far = client_of(lab_proxy_port(*proxy), query, d);
-	*near = client_of(s->port, near_query, NULL);
-	warm_up(*far);
-	warm_up(*near);
-	healed_at_end(*proxy);
-	return s;
-}

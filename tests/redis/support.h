@@ -74,11 +74,4 @@ void end(dlock_client *c, dlock_lock *l);
 struct lab_server *two_start(const char *query, struct diary *d,
 			     dlock_client **first, dlock_client **second);
 
-/* A server with two clients, warmed up: `far` behind `proxy`, with a diary and
- * the query, and `near` with the query `near_query`.  The proxy is healed at
- * the end. */
-struct lab_server *far_start(const char *query, const char *near_query,
-			     struct diary *d, struct lab_proxy **proxy,
-			     dlock_client **far, dlock_client **near);
-
 #endif

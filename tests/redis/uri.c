@@ -101,41 +101,6 @@ CASE(redis_uri, of_a_unix_socket_has_room_for_so_long_a_path)
 		      "1 to 107 bytes, not 108: '/xxx");
 }
 
-CASE(redis_uri, databases_do_not_meet)
-{
-	struct lab_server *server = server_start(NULL);
-	char uri[128];
-	dlock_client *c[3];
-	dlock_lock *l[3];
-	dlock_hold *h[3], *none = NULL;
-
-	for (int i = 0; i < 3; i++) {
-		snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/%d?ask=2s",
-			 server->port, i == 2 ? 0 : 5 * i);
-		c[i] = open_uri(NULL, uri);
-		l[i] = mutex(c[i], "x");
-	}
-	h[0] = take(l[0], 0);
-	h[1] = take(l[1], 0);
-	CHECK_RC(dlock_acquire(l[2], 0, &none), DLOCK_EBUSY);
-	/* The lock, and prefix:clock. */
-	CHECK_TEXT(server_do(server, "INFO keyspace"), "db5:keys=2");
-	/* Also on a new connection. */
-	server_do(server, "CLIENT KILL TYPE normal");
-	give(h[1]);
-	server_do(server, "CLIENT KILL TYPE normal");
-	h[1] = take(l[1], 0);
-	CHECK_TEXT(server_do(server, "INFO keyspace"), "db0:keys=2");
-	CHECK_TEXT(server_do(server, "INFO keyspace"), "db5:keys=2");
-	give(h[0]);
-	give(h[1]);
-	for (int i = 0; i < 3; i++)
-		end(c[i], l[i]);
-	EVENTUALLY(strcmp(server_do(server, "KEYS *{*"), "*0\r\n") == 0);
-	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/77", server->port);
-	opening_fails(uri, DLOCK_EINVAL, "databases");
-}
-
 /* Databases share the channels of the server. */
 CASE(redis_uri, waiters_of_databases_do_not_meet)
 {
