@@ -18,21 +18,6 @@ static void delete_mark(const struct scene *s)
 	CHECK_TEXT(scene_do(s, "delete %s", MARK), "DELETED");
 }
 
-/* The gate alone costs an add and a get. The slots cost a second store, with a
- * get. */
-EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
-{
-	dlock_client *c = direct(&s, "");
-	dlock_lock *l = mutex(c, "x");
-
-	for (int i = 0; i < 3; i++)
-		CHECK_INT(gets_of_a_pair(&s, l), ==, 2);
-	give(read_x(c));
-	CHECK_INT(gets_of_a_pair(&s, l), ==, 3 + MEMC_READERS);
-	delete_mark(&s);
-	CHECK_INT(gets_of_a_pair(&s, l), ==, 2);
-}
-
 EITHER_WAY(memcached_mark, outlives_the_longest_lease)
 {
 	dlock_client *slow = direct(&s, "ttl=400s");

@@ -52,23 +52,3 @@ EITHER_WAY(memcached_tokens, they_rise_over_a_restart_after_a_move)
 		last = token;
 	}
 }
-
-/* They would fall when the names move on, and at the next restart. */
-CASE(memcached_tokens, a_move_in_the_future_is_refused)
-{
-	struct scene s = scene_new("auto", NULL);
-	dlock_client *c = NULL;
-	char uri[128];
-
-	snprintf(uri, sizeof(uri),
-		 "memcached://127.0.0.1:%d/?token_base=%" PRIu64,
-		 s.server->port, wall_us() + 10 * SECOND);
-	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), "'token_base'");
-	CHECK_TEXT(dlock_errmsg(), "ahead of the server's clock");
-	snprintf(uri, sizeof(uri),
-		 "memcached://127.0.0.1:%d/?token_base=yesterday",
-		 s.server->port);
-	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), "token_base");
-}
