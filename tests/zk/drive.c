@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,48 +17,6 @@
 TestSuite(zk_drive, .timeout = 120);
 
 #define THREADS 4
-#define ROUNDS 60
-
-static pthread_barrier_t together;
-
-static void *pairs(void *lock)
-{
-	for (int i = 0; i < ROUNDS; i++) {
-		dlock_hold *h;
-
-		pthread_barrier_wait(&together);
-		h = take(lock, PATIENCE);
-		pthread_barrier_wait(&together);
-		CHECK_OK(dlock_release(h));
-	}
-	return NULL;
-}
-
-/* The pumping thread has the first answer, and returns.  A thread with an
- * unread answer would pump after 20 ms at the earliest. */
-SHARED(zk_drive, threads_read_for_each_other)
-{
-	dlock_client *c = client(s->port, "?ttl=30s");
-	pthread_t thread[THREADS];
-	dlock_lock *lock[THREADS];
-	int64_t begun;
-
-	for (int i = 0; i < THREADS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "lock%d", i);
-		lock[i] = mutex(c, name);
-		CHECK_OK(dlock_release(take(lock[i], PATIENCE)));
-	}
-	pthread_barrier_init(&together, NULL, THREADS);
-	begun = now_ms();
-	for (int i = 0; i < THREADS; i++)
-		CHECK_INT(pthread_create(&thread[i], NULL, pairs, lock[i]), ==,
-			  0);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	CHECK_INT(now_ms() - begun, <, ROUNDS * 20 + slack_ms());
-}
 
 static uint64_t misses(dlock_client *c)
 {

@@ -3,7 +3,6 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 TestSuite(zk_permits, .timeout = 120);
@@ -85,22 +84,6 @@ static void join_and_die(void)
 	CHECK_INT(zoo_create(bare(), STRANGER, "", 0, &ZOO_OPEN_ACL_UNSAFE,
 			     ZOO_EPHEMERAL_SEQUENTIAL, NULL, 0),
 		  ==, ZOK);
-}
-
-CASE(zk_permits, set_are_not_carried_by_everybody)
-{
-	set_up(5, 5);
-	a = take(mine);
-	set_limit(1);
-	join_and_die();
-	busy();
-	give(a);
-	CHECK_INT(permits().limit, ==, 5);
-	a = take(mine);
-	b = take(theirs);
-	CHECK_INT(permits().limit, ==, 5);
-	give(a);
-	give(b);
 }
 
 /* ... but the number counts if a carrier stands behind such nodes. */
