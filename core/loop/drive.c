@@ -139,6 +139,19 @@ static dlk_time deadline_of(const struct dlki_waiter *w, dlk_time deadline)
 	return dlk_deadline(deadline);
 }
 
+/* In a client without threads the leader has taken the news in. */
+static void end_pumps(struct dlki_engine *e)
+{
+	struct dlki_waiter *w;
+
+	if (e->drive->sets != DLKI_ALL_SETS)
+		return;
+	TAILQ_FOREACH(w, &e->drive->waiters.all, in_all) {
+		if (w->pumps)
+			dlki_waiter_done(e, w);
+	}
+}
+
 static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 			   dlk_time deadline)
 {
@@ -152,6 +165,7 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 			begin_to_lead(d, w);
 		if (d->leader == w) {
 			dlki_turn_for_answer(e, d->sets, until);
+			end_pumps(e);
 			at = e->now;
 		} else {
 			dlki_waiters_sleep(e, &d->waiters, w, until);
@@ -215,6 +229,7 @@ static void turn_and_go(struct dlki_engine *e, enum dlki_set set)
 void dlki_drive_pump(struct dlki_engine *e)
 {
 	struct dlki_drive *d = e->drive;
+	struct dlki_waiter w;
 
 	if (!d || d->sets != DLKI_ALL_SETS) {
 		turn_and_go(e, DLKI_NEWS);
@@ -223,7 +238,9 @@ void dlki_drive_pump(struct dlki_engine *e)
 		turn_and_go(e, DLKI_NEWS);
 		hand_over(e);
 	} else { /* The leader takes the news in. */
-		dlki_drive_sleep(e, now(e) + LOOK_NS);
+		dlki_waiter_init(&w);
+		w.idle = w.pumps = 1;
+		(void)dlki_drive(e, &w, now(e) + LOOK_NS);
 	}
 }
 

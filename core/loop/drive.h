@@ -49,6 +49,7 @@ struct dlki_attendant;
 struct dlki_waiter {
 	int done;                         /* by dlki_waiter_done() */
 	int idle;                         /* awaits no answer */
+	int pumps;                        /* awaits a turn of the leader */
 	const struct dlki_patience *patience; /* of the waiting thread */
 	int asleep;                       /* on this condition of the drive */
 	unsigned int cond;
