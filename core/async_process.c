@@ -135,11 +135,8 @@ static void leave(const struct dlki_frame *frame, struct dlock_client *c)
 {
 	frames = frame->outer;
 	c->asyncs.processing = 0;
-	if (c->close_is == DLKI_CLOSE_BEGUN) {
+	if (c->close_is == DLKI_CLOSE_BEGUN)
 		c->closing = 1;
-		if (c->attendant)
-			dlki_due_tell(&c->asyncs.due);
-	}
 	pthread_cond_broadcast(&c->changed);
 }
 

@@ -183,8 +183,8 @@ DLOCK_API int dlock_client_fd(dlock_client *client);
 
 /*
  * Call the callbacks that are due: at most `most`, or if that is <= 0, as many
- * as were due when it began.  Does not wait.  > 0: more are due, call again;
- * 0: none.  Any thread may call it.
+ * as were due when it began.  Does not wait, but see WITHOUT THREADS.  > 0:
+ * more are due, call again; 0: none.  Any thread may call it.
  *
  *   EDEADLK  in a callback of this client
  *   EBUSY    another thread is in it, and does the work
