@@ -203,8 +203,7 @@ static enum sim_claim claim(const char *name, int is_semaphore)
 }
 
 /* A claim that late bytes of a closed client made stands for a lease, and the
- * claim's keys for a second more.  A break leaves out the tokens that were set
- * aside for the holder, which are up to 4.2 s ahead of the clock. */
+ * claim's keys for a second more. */
 static const char *left(void)
 {
 	if (sim_models_key(&s))

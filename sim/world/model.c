@@ -179,13 +179,13 @@ void sim_model_copy(struct sim_model *replica, const struct sim_model *master)
 
 /* ---- Redis: contents ----------------------------------------------------- */
 
-/* How far tokens have come, and were set aside, stays. */
+/* How far tokens have come stays. */
 static const char *redis_key(struct sim_redis *s, size_t n, int64_t wall_us)
 {
 	const char *key;
 
 	for (size_t i = 0; (key = sim_redis_key(s, i, wall_us)); i++) {
-		if (strncmp(key, "dlock:clock", 11) != 0 && n-- == 0)
+		if (strcmp(key, "dlock:clock") != 0 && n-- == 0)
 			return key;
 	}
 	return NULL;

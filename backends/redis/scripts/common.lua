@@ -31,12 +31,11 @@
 --                                        the last that was set aside for it
 --                             "!OWNER"   CHANNEL: of the holder of a permit
 --                                        that is to be told of a revoke
---   clock_key     string                 11 digits: tokens have come to this
---                                        tenth of a second
+--   clock_key     string                 11 digits: the clock has come to this
+--                                        tenth of a second.  No token is
+--                                        more than 65,536 us beyond it
 --                                        16 digits: tokens have come to this
 --                                        one; the server's clock was set back
---   aside_key     string                 16 digits: the largest token that was
---                                        set aside for a claim
 --
 --   PAYLOAD  "LEASE LABEL\nNAME"; LEASE in ms.  "LEASE*PERMITS LABEL\nNAME" of
 --            one that has, or waits for, several permits.  "LEASE^OWNER
@@ -65,7 +64,7 @@
 -- touches the key deletes it.  So setting the expiry is the last thing that a
 -- script does with a key.
 local call, sub = redis.call, string.sub
-local clock_key, aside_key = KEYS[2], KEYS[2] .. ':aside'
+local clock_key = KEYS[2]
 local queue_key, holders_key = lock_key .. ':q', lock_key .. ':s'
 local info_key = lock_key .. ':i'
 local now = call('TIME')
@@ -103,7 +102,7 @@ if lock_value then
 				'^(%x+) (%d+) (%S+)$')
 			if owner ~= holder then
 				last = string.format('%016.0f',
-					now_us + 4194304)
+					now_us + 65536)
 				channel = nil
 			end
 			watcher = channel
@@ -189,13 +188,15 @@ local function next_token()
 		else
 			largest_token = now_us
 		end
-		if largest_token > most then
-			note = sub(largest_token, 1, 11)
+		if now_us > most then
+			note = sub(now_us, 1, 11)
 		end
 	else
-		local aside = tonumber(redis.pcall('GET', aside_key)) or 0
+		if not was_set_back then
+			most = most + 65536
+		end
 		largest_token = string.format('%016.0f',
-			math.max(most, largest_token, aside) + 1)
+			math.max(most, largest_token) + 1)
 		note = largest_token
 	end
 	if largest_token >= '9007199254740990' then
@@ -299,20 +300,14 @@ local function tell_watcher()
 end
 
 -- End the exclusive hold; `last` is the last token that it used, or nil: it may
--- have used all that were set aside.  clock_key may not have come so far.
+-- have used all that were set aside.
 local function end_holder(last)
 	holder = nil
 	if watcher then
 		call('HDEL', info_key, '!')
 	end
-	if sub(lock_value, 1, 1) > '1' then
-		largest_token = last or largest_token
-		local reached = redis.pcall('GET', clock_key) or NO_TOKEN
-		local note = sub(largest_token, 1, 11)
-		if type(reached) == 'string' and sub(reached, 1, 11) < note then
-			redis.pcall('SET', clock_key, note,
-				'PXAT', sub(largest_token, 1, 13) + 3600000)
-		end
+	if last and sub(lock_value, 1, 1) > '1' then
+		largest_token = last
 	end
 end
 

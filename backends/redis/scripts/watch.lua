@@ -2,13 +2,12 @@
 -- needs: get: lock_key lock_value
 --
 -- Watch an exclusive claim: from now on, an attempt or a revoke that meets the
--- claim tells the channel.  And set tokens aside for the claim, up to 2^22 us
+-- claim tells the channel.  And set tokens aside for the claim, up to 65,536 us
 -- ahead of the clock, but not past the end of the key: after the key's expiry,
--- tokens come from the clock.  While tokens are ahead of the clock, set no token
--- aside: the next grant would skip the tokens, and the clock would never catch
--- up.  See common.lua for the records.
--- aside_key is for a clock that is set back after the key's expiry.  clock_key
--- tells the next grant of such a clock, so it comes to the time of this request.
+-- tokens come from the clock.  The range is short because a break skips it, and
+-- a flush before the clock has come there makes tokens fall.  clock_key comes to
+-- the time of this request, so that the next grant knows a clock that was set
+-- back since, and leaves the range out.  See common.lua for the records.
 --
 -- Or watch a permit: only a revoke tells the channel, and the claim's token is
 -- the last.
@@ -18,7 +17,6 @@
 -- 1, and the last of the tokens; "0 0": the claim does not stand.
 local call, sub = redis.call, string.sub
 local queue_key, info_key = lock_key .. ':q', lock_key .. ':i'
-local aside_key = KEYS[2] .. ':aside'
 local now = call('TIME')
 if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
 	local me, token = sub(ARGV[1], 1, 32), sub(ARGV[1], 34)
@@ -34,10 +32,9 @@ if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
 end
 local now_us = now[1] .. sub('00000' .. now[2], -6)
 local reached = redis.pcall('GET', KEYS[2]) or '0'
-local is_behind = type(reached) == 'string' and reached > now_us
-local left = is_behind and 0 or call('PTTL', lock_key)
+local left = call('PTTL', lock_key)
 local last = string.format('%016.0f', now_us
-	+ math.max(math.min(4194304, left * 1000), 0))
+	+ math.max(math.min(65536, left * 1000), 0))
 local before = string.match(call('HGET', info_key, '!') or '',
 	'^' .. sub(ARGV[1], 1, 32) .. ' (%d+) ')
 last = math.max(last, before or 0, sub(ARGV[1], 34))
@@ -45,9 +42,6 @@ last = string.format('%016.0f', last)
 call('HSET', info_key, '!', sub(ARGV[1], 1, 32) .. ' ' .. last .. ' ' .. ARGV[2])
 if call('PTTL', info_key) < tonumber(ARGV[3]) then
 	call('PEXPIRE', info_key, ARGV[3])
-end
-if tonumber(last) > (tonumber(redis.pcall('GET', aside_key)) or 0) then
-	call('SET', aside_key, last, 'PXAT', sub(last, 1, 13) + 3600000)
 end
 if type(reached) == 'string' and reached .. '99999' < now_us then
 	call('SET', KEYS[2], sub(now_us, 1, 11),

@@ -58,11 +58,11 @@ Test(redis_verbs, a_claim_is_watched_when_the_ear_listens)
 		    "$49\r\n" GRANT "\r\n"
 		    "$44\r\ndlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\r\n"
 		    "$5\r\n10000\r\n");
-	rig_say_slowly(RIG_MAIN, "$18\r\n1 1700000004194305\r\n$3\r\n0 0\r\n");
+	rig_say_slowly(RIG_MAIN, "$18\r\n1 1700000000065537\r\n$3\r\n0 0\r\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ops[1].stood, 1);
 	cr_assert_eq(rig.ops[1].wanted, 1);
-	cr_assert_eq(rig.ops[1].token_last, 1700000004194305);
+	cr_assert_eq(rig.ops[1].token_last, 1700000000065537);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
 	cr_assert_eq(rig.ops[2].stood, 0);
 }
