@@ -38,6 +38,7 @@ struct sim_play {
 	size_t n_clients;
 	struct sim_terms terms;
 	size_t closing; /* the client, once the close has begun */
+	int64_t visited_at; /* when the last client of a visit closed */
 	int close_has_begun;
 };
 

@@ -58,9 +58,20 @@ static enum sim_claim claim(const struct sim_play *p, size_t n)
 	return p->terms.scene->claim(text, p->names[n].kind == SIM_PERMITS);
 }
 
+/* The store has a claim for a third of a lease longer than a client knows, if
+ * the request was late; and for a lease after the close of a client that was
+ * cut off. */
+static void await_leases(const struct sim_play *p)
+{
+	int64_t ttl_ns = p->terms.ttl_ms * SIM_MS, now = sim_sched_now();
+	int64_t visits_end = p->visited_at + ttl_ns;
+
+	sim_sched_wait(SIM_SLEEP, NULL,
+		       (visits_end > now ? visits_end : now) + ttl_ns / 3);
+}
+
 /* A lock without a holder goes to another client at once.  The way there is
- * free.  The store has a claim for a third of a lease longer than a client
- * knows, if the request was late. */
+ * free. */
 static void take_as_stranger(struct sim_play *p)
 {
 	if (sim_stage_open(p, SIM_CLIENTS, p->terms.ports) != DLOCK_OK)
@@ -70,9 +81,7 @@ static void take_as_stranger(struct sim_play *p)
 		int busy = is_busy(l);
 
 		if (busy)
-			sim_sched_wait(SIM_SLEEP, NULL,
-				       sim_sched_now() +
-					       p->terms.ttl_ms * SIM_MS / 3);
+			await_leases(p);
 		if (busy && is_busy(l) && !p->terms.scene->is_late() &&
 		    claim(p, n) != SIM_EXPIRED)
 			sim_sched_fail("name%zu is busy without a holder: %s",

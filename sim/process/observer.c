@@ -215,12 +215,13 @@ static int begin_there(struct visit *v, int64_t timeout_ms)
 
 static void close_there(const struct visit *v)
 {
-	const struct sim_play *p = v->use.by->play;
+	struct sim_play *p = v->use.by->play;
 
 	if (p->terms.hasty)
 		sim_hasty_close(p, v->client);
 	else
 		sim_stage_close(p, v->client);
+	p->visited_at = sim_sched_now();
 }
 
 /* Take a lock, and close the client behind the release. */
