@@ -263,7 +263,7 @@ const struct bench bench_table[] = {
 	  "ms", &workload_served,
 	  .cases = { STORE(mem, 10000, TIME("value", 300, 900)),
 		     STORE(file, 10000, TIME("value", 300, 900)),
-		     IF_REDIS(10000, { 0 }) } },
+		     IF_REDIS(10000, TIME("value", 300, 900)) } },
 #ifdef BENCH_REDIS
 	{ "async.pairs",
 	  "redis: one thread with 256 pairs of acquire and release under way, "

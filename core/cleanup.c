@@ -5,6 +5,7 @@
 #include "core/base/container.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/registry.h"
 #include "core/store.h"
 
 #define BUSY_NS (5 * DLK_MS)
@@ -12,6 +13,62 @@
 #define PAUSE_MAX_NS (1000 * DLK_MS)
 #define SHARE_NS (2 * DLK_MS) /* of the time between two tries, per clean-up */
 #define PUT_OFF_MOST 256      /* in a row, with mu held */
+#define BATCH 16
+
+/* Clean-ups, seized and with a reference each, and their releases. */
+struct batch {
+	struct dlki_claim *claim[BATCH];
+	struct dlk_coming release[BATCH];
+	size_t n;
+};
+
+/* ---- A batch ------------------------------------------------------------- */
+
+static size_t batch_most(const struct dlock_client *c)
+{
+	return DLKI_HAS(c->backend, prepare) ? BATCH : 1;
+}
+
+static void add(struct batch *b, struct dlki_claim *claim, dlk_time deadline)
+{
+	claim->busy = 1;
+	dlki_claim_ref(claim);
+	b->claim[b->n] = claim;
+	b->release[b->n++] = (struct dlk_coming){ .ticket = claim->ticket,
+						  .release = 1,
+						  .deadline = deadline };
+}
+
+/* Release the claims, in one flight if the store can.  Releases mu meanwhile.
+ * Return the code of the first error, see `first`, or 0. */
+static int release_batch(struct dlock_client *c, const struct batch *b,
+			 struct dlk_error *first)
+{
+	dlk_time sent = dlk_now();
+	int failed = 0;
+
+	pthread_mutex_unlock(&c->mu);
+	if (b->n > 1)
+		DLKI_STORE(c,
+			   c->backend->prepare(c->session, b->release, b->n));
+	for (size_t i = 0; i < b->n; i++) {
+		struct dlk_error err = { 0 };
+		int rc;
+
+		DLKI_STORE(c, rc = c->backend->release(b->release[i].ticket,
+						       b->release[i].deadline,
+						       &err));
+		if (rc != 0 && rc != DLOCK_ELOST && failed == 0) {
+			failed = rc;
+			*first = err;
+		}
+		pthread_mutex_lock(&c->mu);
+		dlki_cleanup_settle(b->claim[i], sent, rc);
+		pthread_mutex_unlock(&c->mu);
+	}
+	pthread_mutex_lock(&c->mu);
+	return failed;
+}
 
 /* ---- The renewer's share ------------------------------------------------ */
 
@@ -28,7 +85,9 @@ static dlk_time cleanup_deadline(const struct dlock_client *c, dlk_time now)
 	return dlki_after_ms(now, most_ms > 0 ? most_ms : 1);
 }
 
-struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
+/* Add the next due clean-up, if there is one.  The deadline is in the past if
+ * there is no point in asking the store. */
+static int add_due(struct batch *b, struct dlock_client *c)
 {
 	struct dlki_schedule *schedule = &c->schedule;
 	dlk_time now = dlk_now();
@@ -39,7 +98,7 @@ struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
 		int paused = now < schedule->clean_from;
 
 		if (!first || first->at > now)
-			return NULL;
+			return 0;
 		claim = DLKI_CONTAINER_OF(first, struct dlki_claim, work);
 		if (claim->busy) {
 			dlki_heap_set(&schedule->clean, first, now + BUSY_NS);
@@ -50,13 +109,22 @@ struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
 			dlki_heap_remove(&schedule->clean, first);
 			if (claim->state == DLKI_KEPT)
 				dlki_claim_unkeep(claim);
-			claim->busy = 1;
-			dlki_claim_ref(claim);
-			*deadline = paused ? now : cleanup_deadline(c, now);
-			return claim;
+			add(b, claim, paused ? now : cleanup_deadline(c, now));
+			return 1;
 		}
 	}
-	return NULL;
+	return 0;
+}
+
+void dlki_cleanup_round(struct dlock_client *c)
+{
+	struct batch b = { .n = 0 };
+	struct dlk_error err;
+
+	while (b.n < batch_most(c) && add_due(&b, c))
+		;
+	if (b.n > 0)
+		(void)release_batch(c, &b, &err);
 }
 
 static int64_t longer_pause(int64_t pause_ns)
@@ -75,6 +143,8 @@ static dlk_time next_try(struct dlki_claim *claim, int confirmed, dlk_time now)
 	int64_t share_ns = (int64_t)claim->client->stats.pending_cleanups *
 			   SHARE_NS;
 
+	if (!confirmed && now < schedule->clean_from)
+		return schedule->clean_from;
 	if (!confirmed) {
 		schedule->clean_pause_ns =
 			longer_pause(schedule->clean_pause_ns);
@@ -129,42 +199,52 @@ static int fail_in_the_way(const struct dlki_record *r, const char *why,
 			dlki_kind_name(r->kind), r->name, why);
 }
 
-/* The thread that uses a clean-up's ticket releases it; then take the next. */
+/* Another thread uses the clean-up's ticket, and releases the claim. */
+static int await_release(struct dlki_claim *claim, dlk_time latest)
+{
+	int idle;
+
+	dlki_claim_ref(claim);
+	idle = dlki_claim_seize(claim, latest);
+	if (idle)
+		dlki_claim_yield(claim);
+	dlki_claim_unref(claim);
+	return idle;
+}
+
+static void collect(struct batch *b, struct dlki_record *r, dlk_time deadline)
+{
+	struct dlki_claim *claim;
+
+	LIST_FOREACH(claim, &r->cleanups, in_cleanups) {
+		if (claim->residue.is == DLKI_NONE || claim->busy)
+			continue;
+		if (b->n == batch_most(r->client))
+			return;
+		if (claim->state == DLKI_KEPT)
+			dlki_claim_unkeep(claim);
+		add(b, claim, deadline);
+	}
+}
+
 int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 		       dlk_time deadline, struct dlk_error *err)
 {
-	struct dlock_client *c = r->client;
 	struct dlki_claim *claim = next_unconfirmed(r);
 	int swept = claim != NULL;
 
 	for (; claim; claim = next_unconfirmed(r)) {
+		struct batch b = { .n = 0 };
 		struct dlk_error why = { 0 };
-		dlk_time sent;
-		int rc;
 
 		if (dlk_now() > latest)
 			return fail_in_the_way(r, "no time was left", err);
-		dlki_claim_ref(claim);
-		if (!dlki_claim_seize(claim, latest)) {
-			dlki_claim_unref(claim);
-			return fail_in_the_way(r, "the store is silent", err);
-		}
-		if (claim->residue.is == DLKI_NONE ||
-		    !dlki_claim_is_cleanup(claim)) {
-			dlki_claim_yield(claim);
-			dlki_claim_unref(claim);
-			continue;
-		}
-		if (claim->state == DLKI_KEPT)
-			dlki_claim_unkeep(claim);
-		pthread_mutex_unlock(&c->mu);
-		sent = dlk_now();
-		DLKI_STORE(c, rc = c->backend->release(claim->ticket, deadline,
-						       &why));
-		pthread_mutex_lock(&c->mu);
-		dlki_cleanup_settle(claim, sent, rc);
-		if (rc != 0 && rc != DLOCK_ELOST)
-			return fail_in_the_way(r, why.text, err);
+		collect(&b, r, deadline);
+		if (b.n > 0 ? release_batch(r->client, &b, &why) != 0 :
+			      !await_release(claim, latest))
+			return fail_in_the_way(
+				r, b.n > 0 ? why.text : "the store is silent",
+				err);
 	}
 	return swept;
 }

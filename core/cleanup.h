@@ -17,11 +17,8 @@
 
 /* All need the client's mu. */
 
-/* Return the next due clean-up, seized and with a reference; NULL: no clean-up
- * is due.  *deadline: when the release must end, in the past if there is no
- * point in asking the store. */
-struct dlki_claim *dlki_cleanup_due(struct dlock_client *client,
-				    dlk_time *deadline);
+/* Release the clean-ups that are due, at most 16.  Releases mu meanwhile. */
+void dlki_cleanup_round(struct dlock_client *client);
 
 /* The release of a clean-up, begun at `sent`, returned `rc`: yield the claim,
  * and drop the reference. */

@@ -246,11 +246,7 @@ static void renew_batch(struct dlock_client *c, struct batch *b)
 
 void dlki_renew_round(struct dlock_client *c)
 {
-	struct dlk_error err = { 0 };
-	struct dlki_claim *cleanup;
 	struct batch b;
-	dlk_time deadline, sent;
-	int rc;
 
 	/* More renewals fall due meanwhile. */
 	for (int i = 0; i < 2 && !c->schedule.stop; i++) {
@@ -261,14 +257,6 @@ void dlki_renew_round(struct dlock_client *c)
 	/* dlock_close() waits for us, and then releases the rest. */
 	if (c->schedule.stop)
 		return;
-	/* A single clean-up a round: renewals come first. */
-	cleanup = dlki_cleanup_due(c, &deadline);
-	if (!cleanup)
-		return;
-	pthread_mutex_unlock(&c->mu);
-	sent = dlk_now();
-	DLKI_STORE(c,
-		   rc = c->backend->release(cleanup->ticket, deadline, &err));
-	pthread_mutex_lock(&c->mu);
-	dlki_cleanup_settle(cleanup, sent, rc);
+	/* A single batch a round: renewals come first. */
+	dlki_cleanup_round(c);
 }

@@ -59,7 +59,9 @@ static void begin(struct redis_ticket *t, const struct dlk_coming *one)
 {
 	struct redis_op *op;
 
-	if (one->release ? !t->granted : t->asked)
+	if (one->release ? t->rel || dlki_redis_is_begun(t) ||
+				   (!t->granted && !t->asked) :
+			   t->asked)
 		return;
 	op = dlki_redis_prepare(t, one->release ? DLKI_RELEASE : DLKI_ATTEMPT,
 				one->deadline);

@@ -126,6 +126,32 @@ CASE(cleanup, is_followed_by_no_attempt_without_time_for_an_answer)
 	fake_open_gate(fake);
 }
 
+/* The renewer is at another clean-up meanwhile. */
+CASE(cleanup, of_many_claims_share_round_trips)
+{
+	enum { N = 17 };
+	char name[8];
+
+	given_mutex("fakebatch:?ttl=600s&close=60s&connect=60s&ask=50s");
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
+	for (int i = 0; i <= N; i++) {
+		dlock_lock *other;
+
+		snprintf(name, sizeof(name), "n%d", i);
+		OK(dlock_mutex_new(&other, client, name));
+		lose_answer(FAKE_ATTEMPT);
+		cr_assert_eq(dlock_acquire(other, 0, &hold),
+			     DLOCK_EUNREACHABLE);
+		dlock_lock_free(other);
+		EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	}
+	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
+	fake_open_gate(fake);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) > N);
+	cr_assert_eq(fake_nth(fake, FAKE_PREPARE, 0).n, N - 1);
+	EVENTUALLY(fake_held(fake) == 0);
+}
+
 /* Whether another client holds the lock is unknown. */
 CASE(cleanup, that_cannot_be_released_makes_no_lock_busy)
 {

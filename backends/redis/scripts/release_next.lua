@@ -2,10 +2,11 @@
 -- needs: release_fast: lock_key lock_value
 --
 -- The release of an exclusive hold with waiters, if the first waiter is alive,
--- wants the lock exclusively, and is to have a turn.  In any other case the
--- parts that follow answer.  There are no shared holders: see common.lua.  Not
--- ZPOPMIN, which also writes the score: that costs more than the two commands
--- here.
+-- wants the lock exclusively, and is to have a turn.  And the end of a wait while
+-- another owner holds the lock: the client of a passed claim sends one for each
+-- waiter.  In any other case the parts that follow answer.  There are no shared
+-- holders: see common.lua.  Not ZPOPMIN, which also writes the score: that costs
+-- more than the two commands here.
 if lock_value and string.sub(lock_value, 1, 1) == '1'
 	and string.sub(lock_value, 3, 51) == string.sub(ARGV[1], 3) then
 	local queue_key, info_key = lock_key .. ':q', lock_key .. ':i'
@@ -31,4 +32,11 @@ if lock_value and string.sub(lock_value, 1, 1) == '1'
 			return 1
 		end
 	end
+end
+local owner, me = string.match(lock_value or '', '^[0-3] (%x+) %d+ '),
+	string.sub(ARGV[1], 3, 34)
+if owner and #owner == 32 and owner ~= me then
+	redis.call('ZREM', lock_key .. ':q', me)
+	redis.call('HDEL', lock_key .. ':i', me)
+	return 0
 end
