@@ -134,13 +134,16 @@ int dlki_pump_take(struct dlki_claim *claim)
 	return 1;
 }
 
-/* Have a thread that sleeps on the condition take the pump. */
-static void rouse_follower(struct dlock_client *c)
+/* Have a thread asleep on the condition take the pump.  A thread about to leave
+ * rouses another in turn. */
+static void rouse_follower(const struct dlki_claim *leaves)
 {
+	const struct dlock_client *c = leaves->client;
+
 	for (uint32_t i = 0; c->pump.followers > 0 && i < c->slots.n; i++) {
 		struct dlki_claim *w = c->slots.v[i].item;
 
-		if (w && w->state == DLKI_PARKED && !w->call) {
+		if (w && w != leaves && w->state == DLKI_PARKED && !w->call) {
 			pthread_cond_broadcast(w->cond);
 			return;
 		}
@@ -150,17 +153,18 @@ static void rouse_follower(struct dlock_client *c)
 void dlki_pump_give(struct dlki_claim *claim)
 {
 	struct dlki_pump *p = &claim->client->pump;
+	int attends = claim->client->attendant != NULL;
 	eventfd_t ignored;
 
-	if (p->at != claim)
-		return;
-	p->at = NULL;
-	if (p->roused)
-		(void)eventfd_read(p->wake_fd, &ignored);
-	if (claim->client->attendant)
-		rouse_follower(claim->client);
-	else if (p->fd >= 0)
-		dlki_source_listen(&p->source, 1);
+	if (p->at == claim) {
+		p->at = NULL;
+		if (p->roused)
+			(void)eventfd_read(p->wake_fd, &ignored);
+		if (!attends && p->fd >= 0)
+			dlki_source_listen(&p->source, 1);
+	}
+	if (attends && !p->at)
+		rouse_follower(claim);
 }
 
 void dlki_pump_wait(struct dlki_claim *claim, dlk_time until)
