@@ -176,12 +176,15 @@ void dlki_open_or_close(struct dlock_client *c)
 	open = closes ? NULL : c->open_call;
 	if (open) {
 		c->open_call = NULL;
-		dlki_call_begin(c);
+		c->opens = 1;
 	}
 	pthread_mutex_unlock(&c->mu);
 	if (open) {
 		open_client(open);
-		dlki_client_end(c);
+		pthread_mutex_lock(&c->mu);
+		c->opens = 0;
+		pthread_cond_broadcast(&c->changed);
+		pthread_mutex_unlock(&c->mu);
 	}
 	if (closes)
 		dlki_close_run(c);

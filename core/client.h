@@ -76,6 +76,7 @@ struct dlock_client {
 	enum dlki_close_state close_is;
 	struct dlki_async *open_call;  /* by dlock_open_start(), in a client
 				        * without threads: not begun */
+	int opens;                     /* a thread has begun it */
 	struct dlki_async *close_call; /* by dlock_close_start() */
 	dlk_time holder_asked;           /* when a message last needed a
 					  * holder */

@@ -155,8 +155,8 @@ static void await_opener(struct dlock_client *c)
 		return;
 	}
 	pthread_mutex_lock(&c->mu);
-	while (c->calls > 0)
-		dlki_client_sleep(c, DLK_FOREVER);
+	while (c->opens)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 	pthread_mutex_unlock(&c->mu);
 }
 

@@ -33,20 +33,28 @@ static void await(dlock_client *c, struct outcome *o)
 		CHECK_OK(dlock_wait(c, patience_ms()));
 }
 
-/* ---- From open to close -------------------------------------------------- */
-
-void case_no_threads_at_all(struct conform *t)
+static dlock_client *opened_by_process(const struct conform *t)
 {
-	struct outcome opened = { 0 }, got[FEW] = { 0 }, over = { 0 };
+	struct outcome opened = { 0 };
 	dlock_options o = DLOCK_OPTIONS_INIT;
-	struct census before = now();
 	dlock_client *c = NULL;
-	dlock_lock *l;
 
 	o.no_threads = 1;
 	CHECK_OK(dlock_open_start(t->uri, &o, &c, outcome_note, &opened));
 	await(c, &opened);
 	CHECK_OK(opened.rc);
+	return c;
+}
+
+/* ---- From open to close -------------------------------------------------- */
+
+void case_no_threads_at_all(struct conform *t)
+{
+	struct outcome got[FEW] = { 0 }, over = { 0 };
+	struct census before = now();
+	dlock_client *c = opened_by_process(t);
+	dlock_lock *l;
+
 	CHECK_OK(dlock_mutex_new(&l, c, t->name));
 	CHECK_OK(dlock_lock_unbind(l));
 	for (int i = 0; i < FEW; i++)
@@ -93,6 +101,28 @@ void case_no_threads_closed_at_once(struct conform *t)
 		CHECK_RC(got[i].rc, DLOCK_ECANCELED);
 	}
 	is_free(t->lock);
+}
+
+/* The client was opened in dlock_process(), and calls wait. */
+void case_no_threads_closed_with_waits(struct conform *t)
+{
+	dlock_client *c = opened_by_process(t);
+	struct outcome got = { 0 };
+	dlock_lock *l;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(t->lock);
+	CHECK_OK(dlock_mutex_new(&l, c, t->name));
+	CHECK_OK(dlock_lock_unbind(l));
+	ask_async(&got, l, -1);
+	while (stats_of(c).waiters == 0)
+		CHECK_INT(dlock_process(c, 0), >=, 0);
+	dlock_close(c);
+	CHECK_INT(atomic_load(&got.calls), ==, 1);
+	CHECK_RC(got.rc, DLOCK_ECANCELED);
+	dlock_lock_free(l);
+	give(h);
 }
 
 static void close_there(const struct dlock_result *r, void *over)

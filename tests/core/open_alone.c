@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client without threads is closed while a thread of the program opens it. */
+#include "core/support.h"
+
+#include <dlock/async.h>
+#include <pthread.h>
+
+#include "core/client.h"
+#include "support/outcome.h"
+
+TestSuite(open_alone, .timeout = 60);
+
+static atomic_int inside, go;
+
+static int st_open(struct dlk_session *s, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	(void)s;
+	(void)deadline;
+	atomic_store(&inside, 1);
+	while (!atomic_load(&go))
+		nap_ms(1);
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "refused");
+}
+
+static void st_close(struct dlk_session *s, dlk_time deadline)
+{
+	(void)s;
+	(void)deadline;
+}
+
+static enum dlk_verdict st_attempt(struct dlk_ticket *t, dlk_time deadline,
+				   struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return DLK_BUSY;
+}
+
+static int st_release(struct dlk_ticket *t, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return 0;
+}
+
+static const char *const schemes[] = { "gated", NULL };
+
+static const struct dlock_backend gated = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = schemes,
+	.summary = "a store that is opened when the case wants",
+	.caps = DLOCK_CAP_NO_THREADS,
+	.session_size = sizeof(struct dlk_session),
+	.ticket_size = sizeof(struct dlk_ticket),
+	.open = st_open,
+	.close = st_close,
+	.attempt = st_attempt,
+	.release = st_release,
+};
+
+static dlock_client *client;
+
+static void *processes(void *arg)
+{
+	cr_expect_geq(dlock_process(client, 0), 0);
+	return arg;
+}
+
+static void *closes(void *arg)
+{
+	dlock_close(client);
+	return arg;
+}
+
+static int is_closing(void)
+{
+	int yes;
+
+	pthread_mutex_lock(&client->mu);
+	yes = client->closing;
+	pthread_mutex_unlock(&client->mu);
+	return yes;
+}
+
+CASE(open_alone, ends_when_another_thread_closes)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct outcome opened = { 0 };
+	pthread_t opener, closer;
+	int64_t begun_ms;
+
+	stall_watch();
+	cr_assert_eq(dlock_backend_register(&gated), 0);
+	o.no_threads = 1;
+	OK(dlock_open_start("gated:", &o, &client, outcome_note, &opened));
+	cr_assert_eq(pthread_create(&opener, NULL, processes, NULL), 0);
+	EVENTUALLY(inside);
+	cr_assert_eq(pthread_create(&closer, NULL, closes, NULL), 0);
+	EVENTUALLY(is_closing());
+	begun_ms = now_ms();
+	atomic_store(&go, 1);
+	pthread_join(opener, NULL);
+	pthread_join(closer, NULL);
+	cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
+	cr_assert_eq(opened.calls, 1);
+	cr_assert_eq(opened.rc, DLOCK_ECANCELED);
+}
