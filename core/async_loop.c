@@ -32,40 +32,51 @@ int dlock_client_fd(dlock_client *client)
 	return dlki_leave_with(&s, rc);
 }
 
-/* The work of dlock's threads, unless another thread finishes the close. */
-static void attend(struct dlock_client *c)
+/* Call the callbacks.  The client is gone after DLKI_PROCESS_LAST. */
+static int call_back(struct dlock_client *c, int most, unsigned int waits,
+		     size_t *done, struct dlk_error *err)
 {
-	int ended;
+	int rc = dlki_process_due(c, most, waits, done, err);
+
+	if (rc == DLKI_PROCESS_LAST)
+		dlki_close_finish(c);
+	return rc;
+}
+
+/* The same, and the work of dlock's threads, unless another thread finishes the
+ * close, which waits for this thread. */
+static int attend(struct dlock_client *c, int most, unsigned int waits,
+		  size_t *done, struct dlk_error *err)
+{
+	int ended, rc;
 
 	pthread_mutex_lock(&c->mu);
 	ended = c->asyncs.ended;
-	c->asyncs.attending += !ended;
+	c->asyncs.attending++;
 	pthread_mutex_unlock(&c->mu);
-	if (ended)
-		return;
-	dlki_attend(c->attendant);
-	dlki_open_or_close(c);
+	if (!ended) {
+		dlki_attend(c->attendant);
+		dlki_open_or_close(c);
+	}
+	rc = call_back(c, most, waits, done, err);
+	if (rc == DLKI_PROCESS_LAST)
+		return rc;
+	if (rc == 0)
+		rc = dlki_attendant_due(c->attendant) == 0;
 	pthread_mutex_lock(&c->mu);
 	c->asyncs.attending--;
 	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->mu);
+	pthread_mutex_unlock(&c->mu); /* the client may go now */
+	return rc;
 }
 
-/* The client is gone after DLKI_PROCESS_LAST.  `waits`: this thread is in
- * dlock_wait(). */
+/* `waits`: this thread is in dlock_wait(). */
 static int process(struct dlock_client *c, int most, unsigned int waits,
 		   size_t *done, struct dlk_error *err)
 {
-	int rc;
-
 	if (c->attendant && !dlki_process_here(c))
-		attend(c);
-	rc = dlki_process_due(c, most, waits, done, err);
-	if (rc == DLKI_PROCESS_LAST)
-		dlki_close_finish(c);
-	else if (rc == 0 && c->attendant)
-		rc = dlki_attendant_due(c->attendant) == 0;
-	return rc;
+		return attend(c, most, waits, done, err);
+	return call_back(c, most, waits, done, err);
 }
 
 int dlock_process(dlock_client *client, int most)

@@ -153,12 +153,13 @@ static int may_enter(const struct dlock_client *c, unsigned int waits,
 }
 
 /* The descriptor stays readable, as no thread processes beside this thread. */
-void dlki_process_end_waits(struct dlock_client *c, unsigned int own)
+void dlki_process_end_waits(struct dlock_client *c, unsigned int waits,
+			    unsigned int attends)
 {
 	c->asyncs.ended = 1;
 	dlki_due_tell(&c->asyncs.due);
 	pthread_cond_broadcast(&c->changed);
-	while (c->asyncs.waits > own || c->asyncs.attending > 0)
+	while (c->asyncs.waits > waits || c->asyncs.attending > attends)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 }
 
@@ -187,7 +188,7 @@ int dlki_process_due(struct dlock_client *c, int most, unsigned int waits,
 	*done += k;
 	rc = count_due(c) > 0 || atomic_load(&c->asyncs.due.nudged);
 	if (is_end_due(c) && count_due(c) == 1 && k < n) {
-		dlki_process_end_waits(c, waits);
+		dlki_process_end_waits(c, waits, c->attendant != NULL);
 		rc = DLKI_PROCESS_LAST;
 		frames = frame.outer;
 	} else {

@@ -20,8 +20,10 @@ int dlki_process_due(struct dlock_client *client, int most, unsigned int waits,
 		     size_t *done, struct dlk_error *err);
 
 /* With mu held, which is released meanwhile, before the caller finishes the
- * close: end the waits in dlock_wait(), but for `own` waits of this thread. */
-void dlki_process_end_waits(struct dlock_client *client, unsigned int own);
+ * close: end the waits in dlock_wait(), and await the attending threads, but
+ * for `waits` and `attends` of this thread. */
+void dlki_process_end_waits(struct dlock_client *client, unsigned int waits,
+			    unsigned int attends);
 
 /* Wait until no thread processes, or until the time. */
 void dlki_process_await(struct dlock_client *client, dlk_time until);

@@ -33,7 +33,8 @@ struct dlki_asyncs {
 	size_t n_over;
 	size_t pending;            /* callbacks to come */
 	int processing;            /* a thread calls back in dlock_process() */
-	unsigned int attending;    /* threads there that attend */
+	unsigned int attending;    /* threads there, in a client without
+				    * threads */
 	unsigned int turn;         /* of the processing there */
 	int ended;                 /* a thread is to finish the close, and no
 				    * other thread waits any more */

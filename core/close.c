@@ -219,7 +219,7 @@ static void close_client(struct dlock_client *c)
 	while (c->close_is != DLKI_CLOSE_ENDS || c->asyncs.processing)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 	c->asyncs.processing = 1;
-	dlki_process_end_waits(c, 0);
+	dlki_process_end_waits(c, 0, 0);
 	pthread_mutex_unlock(&c->mu);
 	dlki_close_finish(c);
 }
