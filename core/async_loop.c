@@ -32,6 +32,22 @@ int dlock_client_fd(dlock_client *client)
 	return dlki_leave_with(&s, rc);
 }
 
+static int64_t ms_of(dlk_time ns)
+{
+	return ns > 0 ? (ns + DLK_MS - 1) / DLK_MS : 0;
+}
+
+static int64_t due_ms(struct dlock_client *c)
+{
+	dlk_time at = DLK_FOREVER;
+
+	if (dlki_process_is_due(c))
+		return 0;
+	if (c->attendant)
+		at = dlki_attendant_due(c->attendant);
+	return at == DLK_FOREVER ? -1 : ms_of(at - dlk_now());
+}
+
 /* Call the callbacks.  The client is gone after DLKI_PROCESS_LAST. */
 static int call_back(struct dlock_client *c, int most, unsigned int waits,
 		     size_t *done, struct dlk_error *err)
@@ -62,7 +78,7 @@ static int attend(struct dlock_client *c, int most, unsigned int waits,
 	if (rc == DLKI_PROCESS_LAST)
 		return rc;
 	if (rc == 0)
-		rc = dlki_attendant_due(c->attendant) == 0;
+		rc = due_ms(c) == 0;
 	pthread_mutex_lock(&c->mu);
 	c->asyncs.attending--;
 	pthread_cond_broadcast(&c->changed);
@@ -90,11 +106,6 @@ int dlock_process(dlock_client *client, int most)
 	return dlki_leave_with(&s, rc == DLKI_PROCESS_LAST ? 0 : rc);
 }
 
-static int ms_of(dlk_time ns)
-{
-	return ns > 0 ? (int)((ns + DLK_MS - 1) / DLK_MS) : 0;
-}
-
 /* 0 when no callback is due in time, or before the next look at the clock. */
 static int await_due(struct dlock_client *c, int fd, dlk_time until)
 {
@@ -102,8 +113,9 @@ static int await_due(struct dlock_client *c, int fd, dlk_time until)
 	int n;
 
 	do {
-		int ms = until == DLK_FOREVER ? -1 :
-						ms_of(dlki_sleep_ns(until));
+		int ms = until == DLK_FOREVER ?
+				 -1 :
+				 (int)ms_of(dlki_sleep_ns(until));
 
 		n = poll(&p, 1, ms);
 	} while (n < 0 && errno == EINTR);
@@ -169,17 +181,6 @@ int dlock_wait(dlock_client *client, int64_t timeout_ms)
 	if (rc == 0)
 		rc = wait_for(client, timeout_ms, &s.err);
 	return dlki_leave_with(&s, rc);
-}
-
-static int64_t due_ms(struct dlock_client *c)
-{
-	dlk_time at = DLK_FOREVER;
-
-	if (dlki_process_is_due(c))
-		return 0;
-	if (c->attendant)
-		at = dlki_attendant_due(c->attendant);
-	return at == DLK_FOREVER ? -1 : ms_of(at - dlk_now());
 }
 
 int64_t dlock_due_ms(const dlock_client *client)

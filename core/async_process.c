@@ -113,6 +113,13 @@ static int is_end_due(const struct dlock_client *c)
 	return c->close_is == DLKI_CLOSE_ENDS && !c->asyncs.ended;
 }
 
+/* Is a thread that attends to open the client, or to close it? */
+static int is_begun(const struct dlock_client *c)
+{
+	return c->open_call ||
+	       (c->attendant && c->closing && c->close_is == DLKI_CLOSE_BEGUN);
+}
+
 static size_t count_due(const struct dlock_client *c)
 {
 	size_t events = c->events.by_process ? c->events.n : 0;
@@ -205,7 +212,7 @@ int dlki_process_is_due(struct dlock_client *c)
 	size_t n;
 
 	pthread_mutex_lock(&c->mu);
-	n = count_due(c);
+	n = count_due(c) + (size_t)is_begun(c);
 	pthread_mutex_unlock(&c->mu);
 	return n > 0 || atomic_load(&c->asyncs.due.nudged);
 }

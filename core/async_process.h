@@ -36,7 +36,7 @@ void dlki_process_rest(struct dlock_client *client, struct dlki_async *last);
 /* Is this thread in a callback of the client, called by the functions above? */
 int dlki_process_here(const struct dlock_client *client);
 
-/* Is anything due? */
+/* Is anything due, or a begun open or close to run? */
 int dlki_process_is_due(struct dlock_client *client);
 
 #endif

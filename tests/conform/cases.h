@@ -246,6 +246,7 @@
 	X(no_threads_closed_at_once, DLOCK_CAP_NO_THREADS)                     \
 	X(no_threads_closed_with_waits, DLOCK_CAP_NO_THREADS)                  \
 	X(no_threads_closed_in_callback, DLOCK_CAP_NO_THREADS)                 \
+	X(no_threads_ticks, DLOCK_CAP_NO_THREADS)                              \
 	X(no_threads_renews, DLOCK_CAP_NO_THREADS)                             \
 	X(no_threads_stalls, DLOCK_CAP_NO_THREADS)                             \
 	/* no_threads_waits.c */                                               \

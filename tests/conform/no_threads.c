@@ -159,6 +159,41 @@ void case_no_threads_closed_in_callback(struct conform *t)
 	dlock_lock_free(l);
 }
 
+/* The program polls nothing, and asks when there is work. */
+static int tick(dlock_client *c, const struct outcome *o)
+{
+	if (dlock_due_ms(c) == 0)
+		CHECK_INT(dlock_process(c, 0), >=, 0);
+	return atomic_load(&o->calls);
+}
+
+void case_no_threads_ticks(struct conform *t)
+{
+	dlock_acquire_options far = DLOCK_ACQUIRE_OPTIONS_INIT;
+	struct outcome opened = { 0 }, over = { 0 };
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_client *c = NULL;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	o.no_threads = 1;
+	CHECK_OK(dlock_open_start(t->uri, &o, &c, outcome_note, &opened));
+	EVENTUALLY(tick(c, &opened));
+	CHECK_OK(opened.rc);
+
+	/* The end is so far that an int has no room for it. */
+	far.max_hold_ms = INT64_C(60) * 24 * 60 * 60 * 1000;
+	CHECK_OK(dlock_mutex_new(&l, c, t->name));
+	CHECK_OK(dlock_acquire_opts(l, &far, &h));
+	CHECK_INT(dlock_due_ms(c), >=, 0);
+	CHECK_OK(dlock_release(h));
+	dlock_lock_free(l);
+
+	CHECK_OK(dlock_close_start(c, outcome_note, &over));
+	EVENTUALLY(tick(c, &over));
+	CHECK_OK(over.rc);
+}
+
 /* ---- Leases -------------------------------------------------------------- */
 
 /* Without leases there is nothing to renew. */
