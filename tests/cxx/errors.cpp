@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Codes, exceptions, empty objects, and refused arguments. */
 #include "cxx/check.hpp"
+#include "cxx/part/part.hpp"
 
 #include <array>
 #include <limits>
@@ -47,6 +48,13 @@ TEST(codes_are_those_of_the_header)
 	CHECK(make_error_code(dlock::errc::unreachable) ==
 	      std::errc::timed_out);
 	CHECK(make_error_code(dlock::errc::lost) != std::errc::owner_dead);
+}
+
+TEST(codes_of_a_shared_object_are_the_same)
+{
+	const std::error_code code(DLOCK_EBUSY, part_category());
+
+	CHECK(code == dlock::errc::busy);
 }
 
 TEST(open_says_what_is_wrong)

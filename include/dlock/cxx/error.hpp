@@ -74,7 +74,9 @@ public:
 
 } /* namespace detail */
 
-inline const std::error_category &error_category() noexcept
+/* Codes compare by the address.  Shared objects of the program that hide their
+ * symbols have the same category. */
+DLOCK_API inline const std::error_category &error_category() noexcept
 {
 	static const detail::category category;
 
