@@ -230,7 +230,8 @@ static void session_goodbye(struct dlki_tls *t)
 }
 
 /* End the session as if both sides had said so: OpenSSL would not resume a
- * session after a lost connection. */
+ * session after a lost connection.  A session whose handshake did not end is
+ * not resumed: perhaps the server cannot. */
 static void session_end(struct dlki_tls *t)
 {
 	struct dlki_tls_session *s = session_of(t);
@@ -238,7 +239,7 @@ static void session_end(struct dlki_tls *t)
 	if (s->ssl && is_sound(s))
 		SSL_set_shutdown(s->ssl,
 				 SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-	else if (s->why.code != 0)
+	else
 		dlki_tls_past_drop(&s->client->past, s->key);
 	SSL_free(s->ssl);
 	ERR_clear_error();

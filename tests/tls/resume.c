@@ -80,6 +80,19 @@ Test(resume, a_session_that_failed_is_forgotten)
 	cr_assert(!meet("localhost"));
 }
 
+/* Perhaps the server cannot resume, and closed the connection without a
+ * word. */
+Test(resume, a_session_that_ended_in_the_handshake_is_forgotten)
+{
+	client_open(NULL, NULL);
+	cr_assert(!meet("localhost"));
+	client.t = client.context->type->begin(client.context, "localhost",
+					       "127.0.0.1:6380", &client.err);
+	cr_assert_not_null(client.t);
+	client_leaves();
+	cr_assert(!meet("localhost"));
+}
+
 /* Lost, and closed by the server: both may be resumed.  Spoilt: not. */
 Test(resume, a_session_that_was_spoilt_is_forgotten)
 {
