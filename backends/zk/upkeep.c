@@ -277,9 +277,12 @@ void dlki_zk_upkeep_stop(struct zk_session *s, dlk_time deadline)
 	dlki_job_post(&s->upkeep.job);
 	ended = await_end(s, deadline);
 	pthread_mutex_unlock(&s->mu);
+	/* In a client without threads the program's thread that works has to
+	 * come back: the client is no longer there for another thread. */
 	if (ended)
 		leave_threads(s);
-	else if (dlk_thread(&thread, "dlock-zk", finish, s) == 0)
+	else if (!s->upkeep.attend &&
+		 dlk_thread(&thread, "dlock-zk", finish, s) == 0)
 		pthread_detach(thread);
 	else
 		(void)finish(s);

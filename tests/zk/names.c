@@ -3,8 +3,11 @@
 #include "unit/names.h"
 
 #include <criterion/criterion.h>
+#include <dlock/async.h>
+#include <pthread.h>
 #include <stdio.h>
 
+#include "support/census.h"
 #include "zk/support.h"
 
 TestSuite(zk_names, .timeout = 120);
@@ -66,4 +69,43 @@ CASE(zk_names, the_last_addresses_are_good_where_the_service_is_away)
 	c = client_of_case(uri, NULL);
 	lab_proxy_reset(p);
 	CHECK_OK(dlock_release(take(mutex(c, "lock"), PATIENCE)));
+}
+
+/* ---- Without threads ----------------------------------------------------- */
+
+static dlock_client *alone;
+
+static void *looks_up(void *arg)
+{
+	while (names_asked() < 2)
+		CHECK_INT(dlock_process(alone, 0), >=, 0);
+	return arg;
+}
+
+static void *closes(void *arg)
+{
+	dlock_close(alone);
+	return arg;
+}
+
+/* The close waits for the thread of the program that looks the name up. */
+CASE(zk_names, a_name_that_hangs_takes_no_thread_of_a_client_without_threads)
+{
+	struct lab_proxy *p = proxy(shared_server());
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	pthread_t looker, closer;
+	char uri[128];
+
+	o.no_threads = 1;
+	snprintf(uri, sizeof(uri), "zk://tired.test:%d/?ttl=60s&close=50ms",
+		 lab_proxy_port(p));
+	CHECK_OK(dlock_open(&alone, uri, &o));
+	lab_proxy_reset(p);
+	CHECK_INT(pthread_create(&looker, NULL, looks_up, NULL), ==, 0);
+	EVENTUALLY(names_asked() == 2);
+	CHECK_INT(pthread_create(&closer, NULL, closes, NULL), ==, 0);
+	ALL_ALONG(500, census_threads("dlock-zk") == 0);
+	names_go_on();
+	pthread_join(looker, NULL);
+	pthread_join(closer, NULL);
 }
