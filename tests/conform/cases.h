@@ -243,6 +243,7 @@
 	X(threads_are_shared, NONE)                                            \
 	/* no_threads.c */                                                     \
 	X(no_threads_at_all, DLOCK_CAP_NO_THREADS)                             \
+	X(no_threads_descriptors, DLOCK_CAP_NO_THREADS)                        \
 	X(no_threads_closed_at_once, DLOCK_CAP_NO_THREADS)                     \
 	X(no_threads_closed_with_waits, DLOCK_CAP_NO_THREADS)                  \
 	X(no_threads_closed_in_callback, DLOCK_CAP_NO_THREADS)                 \

@@ -76,6 +76,27 @@ void case_no_threads_at_all(struct conform *t)
 	CHECK_INT(now().threads, ==, before.threads);
 }
 
+/* How many descriptors a client has more than `before`. */
+static int descriptors(const struct census *before)
+{
+	return now().fds - before->fds;
+}
+
+/* Two epoll sets, a timer and two eventfds at most: docs/threading.md. */
+void case_no_threads_descriptors(struct conform *t)
+{
+	struct census before = now();
+	dlock_client *c;
+	int usual;
+
+	c = another_client(t, NULL, NULL);
+	usual = descriptors(&before);
+	close_client(t, c);
+	EVENTUALLY(descriptors(&before) == 0);
+	c = no_threads_client(t, NULL);
+	CHECK_INT(descriptors(&before), <=, usual + 5);
+}
+
 /* No dlock_process() comes between. */
 void case_no_threads_closed_at_once(struct conform *t)
 {
