@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/attendant.h"
 #include "core/base/clock.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
@@ -12,6 +13,45 @@
 #include "core/store.h"
 #include "core/async_process.h"
 #include "core/async_thread.h"
+
+/* How often a close looks after the parts of other clients. */
+#define PARTS_NS (10 * DLK_MS)
+
+/* With mu held: is a call for a multi-lock under way, of which another client
+ * may have a part? */
+static int has_parts(const struct dlock_client *c)
+{
+	const struct dlki_slots *slots = &c->asyncs.slots;
+
+	for (uint32_t i = 0; i < slots->n; i++) {
+		const struct dlki_async *r = slots->v[i].item;
+
+		if (r && r->multi)
+			return 1;
+	}
+	return !LIST_EMPTY(&c->waits);
+}
+
+/* With mu held: wait for the calls under way.  Clients without threads may have
+ * no other thread than this for their parts.  A thread of dlock's leaves them
+ * to the program. */
+static void await_calls(struct dlock_client *c)
+{
+	int is_program = c->attendant || !c->close_call;
+
+	while (c->calls > 0) {
+		dlk_time until = DLK_FOREVER;
+
+		if (is_program && has_parts(c)) {
+			pthread_mutex_unlock(&c->mu);
+			dlki_attend_others(c->attendant);
+			pthread_mutex_lock(&c->mu);
+			until = dlk_now() + PARTS_NS;
+		}
+		if (c->calls > 0)
+			dlki_client_sleep(c, until);
+	}
+}
 
 /* Let no new call begin, and wait for the calls under way. */
 static void end_calls(struct dlock_client *c)
@@ -32,8 +72,7 @@ static void end_calls(struct dlock_client *c)
 	dlki_rousers_rouse(&c->rousers);
 	pthread_mutex_lock(&c->mu);
 	dlki_multi_wait_cancel(c);
-	while (c->calls > 0)
-		dlki_client_sleep(c, DLK_FOREVER);
+	await_calls(c);
 	pthread_mutex_unlock(&c->mu);
 }
 

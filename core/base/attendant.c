@@ -16,8 +16,16 @@
 /* The places of the timer and of the end. */
 enum { TIMER = -1, END = -2 };
 
+static struct dlki_common *_Atomic current;
+
 /* The most descriptors that a dlki_attend() looks at. */
 enum { MOST = 16 };
+
+struct dlki_attendant *dlki_attendant_here(void)
+{
+	return (struct dlki_attendant *)dlki_common_here(
+		&current, sizeof(struct dlki_attendant));
+}
 
 /* ---- Descriptors, with the mutex held ------------------------------------ */
 
@@ -172,6 +180,32 @@ void dlki_attendant_end(struct dlki_common *base)
 
 /* ---- A client's own ------------------------------------------------------ */
 
+static int enroll(struct dlki_attendant *by)
+{
+	struct dlki_attendant *here = dlki_attendant_here();
+
+	if (!here)
+		return ENOMEM;
+	pthread_mutex_lock(&here->base.mu);
+	LIST_INSERT_HEAD(&here->own, by, in_own);
+	pthread_mutex_unlock(&here->base.mu);
+	by->process = here;
+	return 0;
+}
+
+static void strike(struct dlki_attendant *by)
+{
+	struct dlki_attendant *here = by->process;
+
+	if (!here)
+		return;
+	pthread_mutex_lock(&here->base.mu);
+	while (by->visits > 0)
+		dlk_cond_wait(&here->base.changed, &here->base.mu, DLK_FOREVER);
+	LIST_REMOVE(by, in_own);
+	pthread_mutex_unlock(&here->base.mu);
+}
+
 static int open_own(struct dlki_attendant *by, int due_fd)
 {
 	int rc = dlki_attendant_open(by);
@@ -198,6 +232,8 @@ int dlki_attendant_new(struct dlki_attendant **out, int due_fd)
 	by->outer_fd = -1;
 	rc = open_own(by, due_fd);
 	if (rc == 0)
+		rc = enroll(by);
+	if (rc == 0)
 		*out = by;
 	else
 		dlki_attendant_free(by);
@@ -208,6 +244,7 @@ void dlki_attendant_free(struct dlki_attendant *by)
 {
 	if (!by)
 		return;
+	strike(by);
 	dlki_attendant_close(by);
 	if (by->outer_fd >= 0)
 		close(by->outer_fd);
@@ -248,6 +285,35 @@ void dlki_attend_unless_roused(struct dlki_attendant *by, uint64_t rouses,
 void dlki_attend(struct dlki_attendant *by)
 {
 	dlki_attend_unless_roused(by, UINT64_MAX, DLK_FOREVER);
+}
+
+static void visit(struct dlki_attendant *by)
+{
+	pthread_mutex_lock(&by->base.mu);
+	if (!by->attended)
+		attend(by);
+	pthread_mutex_unlock(&by->base.mu);
+}
+
+void dlki_attend_others(const struct dlki_attendant *but)
+{
+	struct dlki_attendant *here = dlki_attendant_here();
+	struct dlki_attendant *by;
+
+	if (!here)
+		return;
+	pthread_mutex_lock(&here->base.mu);
+	LIST_FOREACH(by, &here->own, in_own) {
+		if (by == but)
+			continue;
+		by->visits++;
+		pthread_mutex_unlock(&here->base.mu);
+		visit(by);
+		pthread_mutex_lock(&here->base.mu);
+		by->visits--;
+		pthread_cond_broadcast(&here->base.changed);
+	}
+	pthread_mutex_unlock(&here->base.mu);
 }
 
 uint64_t dlki_attendant_rouses(struct dlki_attendant *by)

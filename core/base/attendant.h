@@ -14,6 +14,8 @@
 #ifndef DLOCK_CORE_BASE_ATTENDANT_H
 #define DLOCK_CORE_BASE_ATTENDANT_H
 
+#include <sys/queue.h>
+
 #include "core/base/common.h"
 #include "core/base/source.h"
 
@@ -24,6 +26,12 @@ struct dlki_attendant {
 	/* Constant. */
 	int is_own;
 	int outer_fd; /* of an own attendant: see dlki_attendant_new() */
+	struct dlki_attendant *process; /* the process's */
+
+	/* Under the process's mutex. */
+	LIST_HEAD(, dlki_attendant) own; /* of the process's: the clients' */
+	LIST_ENTRY(dlki_attendant) in_own;
+	unsigned int visits; /* of dlki_attend_others() */
 
 	/* Under the mutex of `base`, a leaf but for the clients' and the
 	 * engines'. */
@@ -40,6 +48,9 @@ struct dlki_attendant {
 	struct dlki_source *calling;
 };
 
+/* Return the process's attendant; NULL: no memory. */
+struct dlki_attendant *dlki_attendant_here(void);
+
 /* ---- A client's own ------------------------------------------------------ */
 
 /*
@@ -49,7 +60,8 @@ struct dlki_attendant {
  */
 int dlki_attendant_new(struct dlki_attendant **out, int due_fd);
 
-/* Free the attendant after every source has left.  Accepts NULL. */
+/* Free the attendant after every source has left, and every visit has ended.
+ * Accepts NULL. */
 void dlki_attendant_free(struct dlki_attendant *by);
 
 /* Call the sources that are due, each at most once.  Waits for a thread that
@@ -65,6 +77,10 @@ void dlki_attendant_rouse(struct dlki_attendant *by);
 
 /* The same, once a source is due, or at `until`. */
 void dlki_attend_until(struct dlki_attendant *by, dlk_time until);
+
+/* The same for each other own attendant of the process, unless a thread is
+ * there. */
+void dlki_attend_others(const struct dlki_attendant *but);
 
 /* Return when the next source is due by the clock, or 0: a source is due. */
 dlk_time dlki_attendant_due(struct dlki_attendant *by);

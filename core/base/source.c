@@ -7,8 +7,6 @@
 
 #include "core/base/attendant.h"
 
-static struct dlki_common *_Atomic current;
-
 /* ---- Places, with the mutex held ----------------------------------------- */
 
 static size_t find_place(const struct dlki_attendant *by)
@@ -98,8 +96,7 @@ int dlki_source_join(struct dlki_source *s, struct dlki_attendant *own)
 	int rc;
 
 	if (!by)
-		by = (struct dlki_attendant *)dlki_common_here(
-			&current, sizeof(struct dlki_attendant));
+		by = dlki_attendant_here();
 	if (!by)
 		return ENOMEM;
 	pthread_mutex_lock(&by->base.mu);

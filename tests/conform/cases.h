@@ -254,6 +254,8 @@
 	X(no_threads_waits, DLOCK_CAP_NO_THREADS)                              \
 	X(no_threads_cancelled, DLOCK_CAP_NO_THREADS)                          \
 	X(no_threads_two_wait, DLOCK_CAP_NO_THREADS)                           \
+	X(no_threads_multi_closed, DLOCK_CAP_NO_THREADS)                       \
+	X(no_threads_multi_released, DLOCK_CAP_NO_THREADS)                     \
 	X(no_threads_result, DLOCK_CAP_NO_THREADS)                             \
 	X(no_threads_loop, DLOCK_CAP_NO_THREADS)                               \
 	/* signals.c */                                                        \

@@ -111,6 +111,69 @@ void case_no_threads_two_wait(struct conform *t)
 	is_free(t->lock);
 }
 
+/* ---- A multi-lock of two clients ----------------------------------------- */
+
+enum { MEMBERS = 2 };
+
+static dlock_lock *member(struct conform *t, dlock_client *c, int i)
+{
+	static const char *const names[MEMBERS] = { "conform/0", "conform/1" };
+	dlock_lock *l = any_lock(t, c, MUTEX, 0, names[i]);
+
+	CHECK_OK(dlock_lock_unbind(l));
+	return l;
+}
+
+/* The member of one client is busy, and a client is closed by the only
+ * thread. */
+static void closed_by_its_thread(struct conform *t, int busy, int closed)
+{
+	dlock_hold *h = take(member(t, t->client, busy));
+	struct outcome got = { 0 };
+	dlock_client *c[MEMBERS];
+	dlock_lock *l[MEMBERS];
+
+	for (int i = 0; i < MEMBERS; i++) {
+		c[i] = no_threads_client(t, NULL);
+		l[i] = member(t, c[i], i);
+	}
+	ask_async(&got, multi(t, l, MEMBERS), -1);
+	while (stats_of(c[busy]).waiters == 0)
+		for (int i = 0; i < MEMBERS; i++)
+			CHECK_INT(dlock_process(c[i], 0), >=, 0);
+	close_client(t, c[closed]);
+	if (closed == 0) /* whose operation it is */
+		CHECK_INT(atomic_load(&got.calls), ==, 1);
+	close_client(t, c[1 - closed]);
+	CHECK_INT(atomic_load(&got.calls), ==, 1);
+	CHECK_RC(got.rc, DLOCK_ECANCELED);
+	give(h);
+}
+
+void case_no_threads_multi_closed(struct conform *t)
+{
+	for (int i = 0; i < MEMBERS * MEMBERS; i++)
+		closed_by_its_thread(t, i / MEMBERS, i % MEMBERS);
+}
+
+/* The release has a part of each client. */
+void case_no_threads_multi_released(struct conform *t)
+{
+	struct outcome given = { 0 };
+	dlock_client *c[MEMBERS];
+	dlock_lock *l[MEMBERS];
+
+	for (int i = 0; i < MEMBERS; i++) {
+		c[i] = no_threads_client(t, NULL);
+		l[i] = member(t, c[i], i);
+	}
+	give_async(&given, take(multi(t, l, MEMBERS)));
+	close_client(t, c[0]);
+	CHECK_INT(atomic_load(&given.calls), ==, 1);
+	CHECK_OK(given.rc);
+	close_client(t, c[1]);
+}
+
 /* ---- A loop -------------------------------------------------------------- */
 
 struct turns {
