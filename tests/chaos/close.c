@@ -10,7 +10,7 @@ struct call { /* an asynchronous acquire */
 	dlock_lock *lock;
 	dlock_op op;
 	int begun, over, rc;
-	int noted; /* the release */
+	int closes; /* the close ends the hold */
 };
 
 static const struct target {
@@ -82,9 +82,13 @@ static void let_go_on(struct chaos_thread *me, dlock_client *c,
 		chaos_did(me, CHAOS_CANCEL_OP);
 }
 
-static void note_end(struct chaos_thread *me, const struct call *k)
+static void begin_release(struct chaos_thread *me, const struct call *k)
 {
 	lab_holds_release(&me->w->holds, k->h.op);
+}
+
+static void end_release(struct chaos_thread *me, const struct call *k)
+{
 	lab_holds_released(&me->w->holds, k->h.op, DLOCK_EUNREACHABLE);
 }
 
@@ -98,12 +102,16 @@ static void close_it(struct chaos_thread *me, dlock_client *c,
 		struct call *k = &calls[i];
 
 		waits += k->begun && !k->over;
-		k->noted = k->over && k->rc == DLOCK_OK;
-		holds += k->noted;
-		if (k->noted)
-			note_end(me, k);
+		k->closes = k->over && k->rc == DLOCK_OK;
+		holds += k->closes;
+		if (k->closes)
+			begin_release(me, k);
 	}
 	dlock_close(c);
+	for (int i = 0; i < CALLS; i++) {
+		if (calls[i].closes)
+			end_release(me, &calls[i]);
+	}
 	chaos_did(me, CHAOS_CLOSE);
 	if (waits)
 		chaos_did(me, CHAOS_CLOSE_WAITING);
@@ -118,8 +126,10 @@ static void finish(struct chaos_thread *me, struct call *k)
 	if (k->over && k->rc == DLOCK_OK) {
 		int rc;
 
-		if (!k->noted)
-			note_end(me, k);
+		if (!k->closes) {
+			begin_release(me, k);
+			end_release(me, k);
+		}
 		rc = dlock_release(k->h.hold);
 		if (rc != DLOCK_ELOST)
 			chaos_odd(&k->h, "release after the close", rc);
