@@ -103,6 +103,36 @@ struct lab_findings *made_findings(size_t stores, const char *text)
 	return f;
 }
 
+/* Leave a belief of each worker, a loss and `overlaps` overlaps of the
+ * timeline. */
+static void shorten(struct lab_timeline *t, size_t overlaps)
+{
+	t->fault_to = 220;
+	t->to = 2000;
+	t->n_beliefs = 2;
+	t->beliefs[0].to = 962;
+	t->n_marks = overlaps;
+	t->marks[0] = (struct lab_mark){ 0, 962, "LOST" };
+	t->n_overlaps = overlaps;
+	t->overlaps[0] = (struct lab_overlap){ 241, 962 };
+}
+
+struct lab_findings *dated_findings(void)
+{
+	struct lab_findings *f = made_findings(2, NULL);
+
+	f->run.began = 1763731200;
+	f->run.seed = 20251121;
+	f->run.lab = f->run.quick = true;
+	f->stores[1].foreign = true;
+	f->stores[1].caps = 0;
+	f->n_figures = 3; /* the first store's */
+	f->figures[1].has_curve = f->figures[2].has_curve = false;
+	for (size_t i = 0; i < 2; i++)
+		shorten(&f->timelines[i], 1 - i);
+	return f;
+}
+
 struct lab_findings *made_nonsense(void)
 {
 	static const double values[] = {

@@ -13,9 +13,10 @@ struct lab_findings *made_findings(size_t stores, const char *text);
 /* Make findings of a store with senseless measurements. */
 struct lab_findings *made_nonsense(void);
 
-/* Make a realistic set, always the same: every outcome, strings to escape,
- * figures with and without floor and curve, timelines with and without
- * overlaps. NULL: out of memory. */
-struct lab_findings *sample_findings(void);
+/* Make plain findings of two stores, of a quick run with private servers at a
+ * date. The first store has a figure with a floor and a curve, figures without,
+ * and a timeline with an overlap. The second is foreign, and has no figures,
+ * and a timeline without an overlap. */
+struct lab_findings *dated_findings(void);
 
 #endif

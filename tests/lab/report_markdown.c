@@ -60,25 +60,23 @@ static void expect(const char *text, const char *part)
 	cr_expect(strstr(text, part), "not there: %s", part);
 }
 
-Test(report_markdown, the_sample_is_all_there)
+Test(report_markdown, the_findings_are_all_there)
 {
-	char *text = text_of(sample_findings());
+	char *text = text_of(dated_findings());
 
 	expect(text, "| date | 2025-11-21 13:20:00 UTC |\n");
 	expect(text, "| seed | 20251121 |\n");
-	expect(text, "| ✗✗ DECLARED BUT BROKEN | 1 |\n");
-	expect(text, "| fairness | ✓ kept | ⊘ refused as declared | ✗✗ "
-		     "**DECLARED BUT BROKEN** | ⊘ refused as declared | "
-		     "✓ kept | ✓ kept | ○ not run |\n");
-	expect(text, "| △ declared loss seen, found after 41 ms |");
-	expect(text, "| ✗ broken |");
-	expect(text, "### acquire + release, µs\n");
-	expect(text, "| bare round trip x 2 |\n");
+	expect(text, "| ✗✗ DECLARED BUT BROKEN | 2 |\n");
+	expect(text, "| title 5 (fault) | ✗✗ **DECLARED BUT BROKEN**, "
+		     "found after 1.4 s | ○ not run, found after 1.4 s |\n");
+	expect(text, "| title 3 (fault) | △ declared loss seen | "
+		     "✗ broken |\n");
+	expect(text, "### figure 0, µs\n");
+	expect(text, "| store 0 | 300 | 150 | 297 | 300 | 17 | floor 0 |\n");
+	expect(text, "| store 0 | 300 | 150 | 297 | 300 | – | floor 1 |\n");
 	expect(text, "| two at once | OVERLAP | 241 ms | 962 ms |\n");
-	expect(text, "| A: holder | LOST | 962 ms |  |\n");
-	expect(text, "| fairness | redis | DECLARED BUT BROKEN | declares "
-		     "FAIR, and 31 of 120 grants passed over who had asked "
-		     "before |\n");
+	expect(text, "| worker 0 | LOST | 962 ms |  |\n");
+	expect(text, "| title 4 | store 1 | DECLARED BUT BROKEN | why 1 ");
 	free(text);
 }
 
@@ -112,7 +110,7 @@ Test(report_markdown, what_makes_no_sense_is_not_shown)
 
 Test(report_markdown, a_full_disk_is_told)
 {
-	struct lab_findings *f = sample_findings();
+	struct lab_findings *f = made_findings(1, NULL);
 	FILE *full = fopen("/dev/full", "w");
 
 	cr_assert(f && full);
