@@ -11,11 +11,11 @@
 
 #include "backends/file/state.h"
 #include "core/client.h"
-#include "ticket.h"
+#include "support/ticket.h"
 
 static const char *dir;
 static dlock_client *c, *d;
-static struct file_ticket t;
+static struct ticket t;
 
 static void begin(void)
 {
@@ -35,7 +35,7 @@ static uint64_t token_of_next(dlock_client *c)
 }
 
 /* Acquire and watch, and return the end of the range. */
-static uint64_t take_range(struct file_ticket *t, dlock_client *c)
+static uint64_t take_range(struct ticket *t, dlock_client *c)
 {
 	ticket_take(t, c);
 	CHECK_INT(ticket_watch(t), ==, 0);
@@ -153,7 +153,7 @@ CASE(file_range, stands_when_the_hold_is_checked, .init = begin)
 /* Readers of either client draw tokens beside the former writer. */
 static void downgraded_beside(dlock_client *c, dlock_client *d)
 {
-	struct file_ticket t, reader;
+	struct ticket t, reader;
 	uint64_t last = take_range(&t, c);
 
 	t.base.token_used = t.base.token + 1;
@@ -180,7 +180,7 @@ struct mortal {
 static void watch_and_die(void *arg)
 {
 	struct mortal *m = arg;
-	struct file_ticket t;
+	struct ticket t;
 
 	m->last = take_range(&t, store_open(m->dir, NULL));
 	for (;;)
@@ -191,7 +191,7 @@ CASE(file_range, of_a_killed_watcher_is_left_out)
 {
 	struct mortal *m = shared(sizeof(*m));
 	dlock_client *c;
-	struct file_ticket t;
+	struct ticket t;
 	pid_t pid;
 
 	store_make(m->dir);
@@ -231,7 +231,7 @@ CASE(file_range, ends_with_the_directory)
 {
 	const char *dir = store_dir();
 	char store[PATH_MAX + 8], away[PATH_MAX + 8];
-	struct file_ticket t;
+	struct ticket t;
 	dlock_client *c;
 
 	snprintf(store, sizeof(store), "%s/store", dir);

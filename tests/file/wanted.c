@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "backends/file/notify.h"
-#include "ticket.h"
+#include "support/ticket.h"
 
 #define QUIET_MS 100
 
@@ -52,14 +52,14 @@ CASE(file_wanted, while_another_thread_forks)
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l = mutex(d, "x");
-	struct file_ticket t;
+	struct ticket t;
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	before_close = fork_beside;
 	CHECK_RC(dlock_acquire(l, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
 	CHECK(!before_close);
-	EVENTUALLY(told && forked);
+	EVENTUALLY(t.told && forked);
 	CHECK(kill(forked, SIGKILL) == 0);
 	CHECK(pthread_join(forker, NULL) == 0);
 	ticket_give(&t);
@@ -70,12 +70,12 @@ CASE(file_wanted, not_if_it_is_not_watched)
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l = mutex(d, "x");
-	struct file_ticket t;
+	struct ticket t;
 	dlock_hold *h;
 
 	ticket_take(&t, c);
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	ALL_ALONG(QUIET_MS, !told);
+	ALL_ALONG(QUIET_MS, !t.told);
 	ticket_give(&t);
 	/* A watch ends with the claim. */
 	ticket_take(&t, c);
@@ -83,7 +83,7 @@ CASE(file_wanted, not_if_it_is_not_watched)
 	ticket_give(&t);
 	CHECK_INT(ticket_ask(&t), ==, DLK_GRANTED);
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	ALL_ALONG(QUIET_MS, !told);
+	ALL_ALONG(QUIET_MS, !t.told);
 	ticket_give(&t);
 }
 
@@ -92,7 +92,7 @@ CASE(file_wanted, not_by_its_own_session)
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l[2] = { mutex(c, "x"), mutex(d, "x") };
-	struct file_ticket t, own[2];
+	struct ticket t, own[2];
 	dlock_hold *h;
 
 	ticket_take(&t, c);
@@ -104,9 +104,9 @@ CASE(file_wanted, not_by_its_own_session)
 	for (int i = 0; i < 2; i++)
 		CHECK_INT(ticket_ask(&own[i]), ==, DLK_BUSY);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	ALL_ALONG(QUIET_MS, !told);
+	ALL_ALONG(QUIET_MS, !t.told);
 	CHECK_RC(dlock_acquire(l[1], 0, &h), DLOCK_EBUSY);
-	EVENTUALLY(told);
+	EVENTUALLY(t.told);
 	for (int i = 0; i < 2; i++)
 		ticket_give(&own[i]);
 	ticket_give(&t);
@@ -119,7 +119,7 @@ CASE(file_wanted, not_by_what_happens_to_other_files)
 	const struct inotify_event gone = { .wd = -7, .mask = IN_ATTRIB };
 	dlock_client *c = store_open(store_dir(), NULL);
 	struct dlk_error err = { 0 };
-	struct file_ticket t;
+	struct ticket t;
 
 	ticket_make(&t, c, DLK_SHARED);
 	t.base.request.kind = DLK_SEMAPHORE;
@@ -127,10 +127,10 @@ CASE(file_wanted, not_by_what_happens_to_other_files)
 	CHECK_INT(ticket_ask(&t), ==, DLK_GRANTED);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	dlki_file_on_event(file_session(t.base.session), &gone);
-	CHECK_INT(told, ==, 0);
+	CHECK_INT(t.told, ==, 0);
 	CHECK_OK(t.base.session->backend->revoke(
 		t.base.session, &t.base.request, DLK_FOREVER, &err));
-	EVENTUALLY(told == 1);
+	EVENTUALLY(t.told == 1);
 	ticket_give(&t);
 }
 
@@ -142,7 +142,7 @@ CASE(file_wanted, before_the_watch_began)
 	const char *dir = store_dir();
 	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
 	dlock_client *c = store_open(dir, NULL);
-	struct file_ticket first, second, third;
+	struct ticket first, second, third;
 
 	ticket_take(&first, a);
 	ticket_make(&second, b, DLK_EXCLUSIVE);
@@ -155,9 +155,9 @@ CASE(file_wanted, before_the_watch_began)
 	CHECK_INT(ticket_watch(&second), ==, 1);
 	ticket_give(&third);
 	CHECK_INT(ticket_watch(&second), ==, 0);
-	told = 0;
+	second.told = 0;
 	CHECK_INT(ticket_ask(&third), ==, DLK_BUSY);
-	EVENTUALLY(told);
+	EVENTUALLY(second.told);
 	CHECK_INT(ticket_watch(&second), ==, 1);
 	ticket_give(&second);
 	ticket_give(&third);
@@ -167,10 +167,10 @@ CASE(file_wanted, before_the_watch_began)
  * request has no record. */
 CASE(file_wanted, perhaps_when_too_many_wait_to_tell)
 {
-	static struct file_ticket own[64];
+	static struct ticket own[64];
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
-	struct file_ticket t, other;
+	struct ticket t, other;
 
 	ticket_take(&t, c);
 	for (int i = 0; i < 64; i++) {
@@ -201,17 +201,17 @@ CASE(file_wanted, not_by_an_asker_that_was_killed)
 	struct scene *s = scene();
 	pid_t pid = child(wait_and_die, s);
 	dlock_client *c = store_open(s->dir, NULL);
-	struct file_ticket t;
+	struct ticket t;
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	s->ready = 1;
-	EVENTUALLY(told);
+	EVENTUALLY(t.told);
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	child_kill(pid);
 	EVENTUALLY(ticket_watch(&t) == 0);
-	told = 0;
-	ALL_ALONG(QUIET_MS, !told);
+	t.told = 0;
+	ALL_ALONG(QUIET_MS, !t.told);
 	ticket_give(&t);
 }
 
@@ -220,7 +220,7 @@ CASE(file_wanted, not_by_an_asker_that_was_killed)
 CASE(file_wanted, cannot_be_told_without_inotify)
 {
 	dlock_client *c;
-	struct file_ticket t;
+	struct ticket t;
 
 	fail_inotify = EMFILE;
 	c = store_open(store_dir(), NULL);
@@ -233,7 +233,7 @@ CASE(file_wanted, cannot_be_told_without_inotify)
 CASE(file_wanted, cannot_be_told_of_other_hosts)
 {
 	dlock_client *c = store_open(store_dir(), "remote=on");
-	struct file_ticket t;
+	struct ticket t;
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, DLOCK_ENOTSUP);
@@ -246,7 +246,7 @@ static void told_later(atomic_int *fail, int errnum)
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l = mutex(d, "x");
-	struct file_ticket t;
+	struct ticket t;
 
 	*fail = errnum;
 	ticket_take(&t, c);
@@ -254,7 +254,7 @@ static void told_later(atomic_int *fail, int errnum)
 	*fail = 0;
 	EVENTUALLY(ticket_watch(&t) == 0);
 	CHECK_RC(dlock_acquire(l, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
-	EVENTUALLY(told);
+	EVENTUALLY(t.told);
 	ticket_give(&t);
 }
 
@@ -274,14 +274,14 @@ CASE(file_wanted, by_an_asker_without_inotify)
 {
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
-	struct file_ticket t, other;
+	struct ticket t, other;
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	fail_inotify = EMFILE;
 	ticket_make(&other, d, DLK_EXCLUSIVE);
 	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
-	EVENTUALLY(told);
+	EVENTUALLY(t.told);
 	ticket_give(&other);
 	ticket_give(&t);
 }

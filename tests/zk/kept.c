@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "zk/ticket.h"
+#include "support/ticket.h"
 
 TestSuite(zk_kept, .timeout = 120);
 
@@ -25,7 +25,7 @@ SHARED(zk_kept, tokens_lie_before_the_next_claim_s)
 	for (int i = 0; i < 20; i++) {
 		ticket_take(&t, c);
 		CHECK_INT(ticket_watch(&t), ==, 0);
-		token = t.zk.base.token;
+		token = t.base.token;
 		last = ticket_last(&t);
 		CHECK(last > token);
 		CHECK(last <= wall_us());
@@ -44,7 +44,7 @@ SHARED(zk_kept, tokens_are_had_again_and_again)
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	for (int i = 0; i < 200; i++) {
-		last = t.zk.base.token_used = ticket_last(&t);
+		last = t.base.token_used = ticket_last(&t);
 		CHECK_INT(ticket_watch(&t), ==, 0);
 		CHECK(ticket_last(&t) > last);
 	}
@@ -72,7 +72,7 @@ SHARED(zk_kept, tokens_end_before_a_waiter_s)
 
 	for (int anchors = 0; anchors < 2; anchors++) {
 		ticket_take(&t, c);
-		token = t.zk.base.token;
+		token = t.base.token;
 		if (anchors)
 			EVENTUALLY(taken(else_where) > token + 200000);
 		ticket_queue(&other, d, DLK_EXCLUSIVE);
@@ -83,7 +83,7 @@ SHARED(zk_kept, tokens_end_before_a_waiter_s)
 		ticket_give(&t);
 		EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
 		CHECK(last >= token);
-		CHECK(last < other.zk.base.token);
+		CHECK(last < other.base.token);
 		ticket_give(&other);
 	}
 }
@@ -99,7 +99,7 @@ SHARED(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 
 	ticket_take(&t, c);
 	ticket_queue(&other, d, DLK_EXCLUSIVE);
-	token = t.zk.base.token;
+	token = t.base.token;
 	/* Two anchors are made behind the waiter's node. */
 	for (int i = 0; i < 2; i++) {
 		uint64_t from = taken(else_where);
@@ -110,7 +110,7 @@ SHARED(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 	CHECK_INT(ticket_last(&t), ==, token);
 	ticket_give(&t);
 	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
-	CHECK(other.zk.base.token > token);
+	CHECK(other.base.token > token);
 	ticket_give(&other);
 }
 
@@ -131,14 +131,14 @@ static void begin(struct own *o, dlock_client *c)
 	CHECK_INT(ticket_watch(&o->t), ==, 0);
 	o->last = ticket_last(&o->t);
 	o->token = o->waiter.zk.token;
-	CHECK(o->token > o->t.zk.base.token);
+	CHECK(o->token > o->t.base.token);
 	CHECK(o->last >= o->token);
 }
 
 static uint64_t turn_of(struct own *o)
 {
 	EVENTUALLY(ticket_ask(&o->waiter) == DLK_GRANTED);
-	return o->waiter.zk.base.token;
+	return o->waiter.base.token;
 }
 
 CASE(zk_kept, an_own_waiter_that_is_overtaken_has_another_token)
@@ -146,7 +146,7 @@ CASE(zk_kept, an_own_waiter_that_is_overtaken_has_another_token)
 	static struct own o;
 
 	begin(&o, client(shared_server()->port, PARAMS));
-	o.t.zk.base.token_used = o.last;
+	o.t.base.token_used = o.last;
 	ticket_give(&o.t);
 	CHECK(turn_of(&o) > o.last);
 	ticket_give(&o.waiter);
@@ -158,11 +158,11 @@ CASE(zk_kept, an_own_waiter_that_is_overtaken_has_the_lock_at_the_deadline)
 	static struct own o;
 
 	begin(&o, client(shared_server()->port, PARAMS));
-	o.t.zk.base.token_used = o.last;
+	o.t.base.token_used = o.last;
 	ticket_give(&o.t);
-	o.waiter.zk.base.last = 1;
+	o.waiter.base.last = 1;
 	CHECK_INT(ticket_ask(&o.waiter), ==, DLK_GRANTED);
-	CHECK(o.waiter.zk.base.token > o.last);
+	CHECK(o.waiter.base.token > o.last);
 	CHECK_INT(o.waiter.lost, ==, 0);
 	ticket_give(&o.waiter);
 }
@@ -191,10 +191,10 @@ SHARED(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 	token = ours.zk.token;
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	CHECK(ticket_last(&t) < token);
-	t.zk.base.token_used = ticket_last(&t);
+	t.base.token_used = ticket_last(&t);
 	ticket_give(&t);
 	EVENTUALLY(ticket_ask(&ours) == DLK_GRANTED);
-	CHECK(ours.zk.base.token == token);
+	CHECK(ours.base.token == token);
 	CHECK_INT(ticket_ask(&theirs), ==, DLK_BUSY);
 	ticket_give(&ours);
 	ticket_turn(&theirs);
@@ -206,7 +206,7 @@ SHARED(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 	static struct own o;
 
 	begin(&o, client(s->port, PARAMS));
-	o.t.zk.base.token_used = o.last;
+	o.t.base.token_used = o.last;
 	CHECK_OK(dlock_break(mutex(client(s->port, PARAMS), "x"), PATIENCE));
 	CHECK(turn_of(&o) > o.last);
 	CHECK_INT(ticket_release(&o.t), ==, DLOCK_ELOST);
@@ -230,7 +230,7 @@ SHARED(zk_kept, tokens_need_an_anchor)
 	other = client(s->port, PARAMS);
 	ticket_take(&t, other);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	CHECK_INT(ticket_last(&t), ==, t.zk.base.token);
+	CHECK_INT(ticket_last(&t), ==, t.base.token);
 	last = ticket_last(&t);
 	EVENTUALLY(taken(mutex(app, "app's too")) > last + 1000);
 	CHECK_INT(ticket_watch(&t), ==, 0);

@@ -4,7 +4,7 @@
 
 #include "support/check.h"
 #include "zk/support.h"
-#include "zk/ticket.h"
+#include "support/ticket.h"
 
 TestSuite(zk_orphans, .timeout = 120);
 

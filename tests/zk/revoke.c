@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "backends/zk/session.h"
-#include "zk/ticket.h"
+#include "support/ticket.h"
 
 TestSuite(zk_revoke, .timeout = 120);
 
@@ -58,10 +58,10 @@ static void ask_permit(struct ticket *t, dlock_client *c,
 		       enum dlk_verdict expected)
 {
 	ticket_make(t, c, DLK_SHARED);
-	t->zk.base.request.kind = DLK_SEMAPHORE;
-	t->zk.base.request.key = "snx";
-	t->zk.base.request.limit = PERMITS;
-	t->zk.base.request.permits = 1;
+	t->base.request.kind = DLK_SEMAPHORE;
+	t->base.request.key = "snx";
+	t->base.request.limit = PERMITS;
+	t->base.request.permits = 1;
 	CHECK_INT(ticket_ask(t), ==, expected);
 }
 
@@ -154,7 +154,7 @@ CASE(zk_revoke, of_permits_is_over_with_the_connection)
 
 	ask_permit(&t, client(server->port, "?ttl=600ms&ask=5s"), DLK_GRANTED);
 	EVENTUALLY(ticket_watch(&t) == 0);
-	s = dlki_zk_session_of(t.zk.base.session);
+	s = dlki_zk_session_of(t.base.session);
 	pthread_mutex_lock(&s->mu);
 	until = dlk_now() + dlki_zk_timeout_ns(s) * 3 / 4;
 	EVENTUALLY(dlk_now() > until);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tries on a new name, and tries that meet other tries. */
 #include "zk/support.h"
-#include "zk/ticket.h"
+#include "support/ticket.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -207,7 +207,7 @@ SHARED(zk_tries, of_a_silent_store_tell_waits_apart)
 
 	lab_proxy_hole(p, LAB_DOWN, true);
 	ticket_make(&t, c, DLK_EXCLUSIVE);
-	t.zk.base.last = 1;
+	t.base.last = 1;
 	began = now_ms();
 	CHECK_INT(ticket_ask_for(&t, ask_ms()), ==, DLK_FAILED);
 	CHECK_INT(now_ms() - began, <, 2 * ask_ms());

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "zk/log.h"
-#include "zk/ticket.h"
+#include "support/ticket.h"
 
 TestSuite(zk_wanted, .timeout = 120);
 
@@ -171,11 +171,11 @@ SHARED(zk_wanted, when_the_directory_is_made_again)
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	CHECK(ticket_last(&t) > t.zk.base.token);
+	CHECK(ticket_last(&t) > t.base.token);
 	lab_proxy_hole(p, LAB_DOWN, true);
 	drop_directory();
 	ticket_take(&next, d);
-	CHECK(next.zk.base.token > ticket_last(&t));
+	CHECK(next.base.token > ticket_last(&t));
 	CHECK_INT(t.told, ==, 0);
 	lab_proxy_heal(p);
 	EVENTUALLY(t.told);

@@ -2,21 +2,28 @@
 /*
  * Requests from the test to the backend, beside the requests of the client's
  * core: a test can make requests that the core would not, and counts calls of
- * dlk_wanted() and dlk_lost().
+ * dlk_wanted(), dlk_wake() and dlk_lost().  The program is linked with --wrap
+ * for each of these.
  */
-#ifndef DLOCK_TESTS_ZK_TICKET_H
-#define DLOCK_TESTS_ZK_TICKET_H
+#ifndef DLOCK_TESTS_TICKET_H
+#define DLOCK_TESTS_TICKET_H
 
 #include <dlock/backend.h>
 #include <stdatomic.h>
 
+#include "backends/file/file.h"
 #include "backends/zk/zk.h"
 
 struct ticket {
-	struct zk_ticket zk; /* first */
+	union {
+		struct dlk_ticket base;
+		struct file_ticket file;
+		struct zk_ticket zk;
+	};
 	char owner[ZK_OWNER_SIZE];
-	atomic_int told;     /* calls of dlk_wanted() */
-	atomic_int lost;     /* ... of dlk_lost() */
+	atomic_int told;  /* calls of dlk_wanted() */
+	atomic_int woken; /* ... of dlk_wake() */
+	atomic_int lost;  /* ... of dlk_lost() */
 	struct ticket *next;
 };
 

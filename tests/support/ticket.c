@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "zk/ticket.h"
+#include "support/ticket.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -19,16 +19,19 @@ static struct ticket *all; /* under mu */
 /* The linker puts the first of each two in the place of the core's function. */
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id);
 void __real_dlk_wanted(struct dlk_session *s, uint64_t id);
+void __wrap_dlk_wake(struct dlk_session *s, uint64_t id);
+void __real_dlk_wake(struct dlk_session *s, uint64_t id);
 void __wrap_dlk_lost(struct dlk_session *s, uint64_t id, const char *why);
 void __real_dlk_lost(struct dlk_session *s, uint64_t id, const char *why);
 
-static void count(uint64_t id, int told, int lost)
+static void count(uint64_t id, int told, int woken, int lost)
 {
 	pthread_mutex_lock(&mu);
 	for (struct ticket *t = all; t; t = t->next) {
-		if (t->zk.base.id != id)
+		if (t->base.id != id)
 			continue;
 		t->told += told;
+		t->woken += woken;
 		t->lost += lost;
 	}
 	pthread_mutex_unlock(&mu);
@@ -39,7 +42,15 @@ void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id)
 	if (id < FIRST_ID)
 		__real_dlk_wanted(s, id);
 	else
-		count(id, 1, 0);
+		count(id, 1, 0, 0);
+}
+
+void __wrap_dlk_wake(struct dlk_session *s, uint64_t id)
+{
+	if (id < FIRST_ID)
+		__real_dlk_wake(s, id);
+	else
+		count(id, 0, 1, 0);
 }
 
 void __wrap_dlk_lost(struct dlk_session *s, uint64_t id, const char *why)
@@ -47,7 +58,7 @@ void __wrap_dlk_lost(struct dlk_session *s, uint64_t id, const char *why)
 	if (id < FIRST_ID)
 		__real_dlk_lost(s, id, why);
 	else
-		count(id, 0, 1);
+		count(id, 0, 0, 1);
 }
 
 static void unlist(const struct ticket *t)
@@ -68,12 +79,12 @@ void ticket_make(struct ticket *t, dlock_client *c, enum dlk_mode mode)
 	unlist(t);
 	memset(t, 0, sizeof(*t));
 	snprintf(t->owner, sizeof(t->owner), "%032x", ++made);
-	t->zk.base.id = FIRST_ID + made;
+	t->base.id = FIRST_ID + made;
 	t->next = all;
 	all = t;
 	pthread_mutex_unlock(&mu);
-	t->zk.base.session = c->session;
-	t->zk.base.request = (struct dlk_request){
+	t->base.session = c->session;
+	t->base.request = (struct dlk_request){
 		.name = "x",
 		.key = "lnx",
 		.owner = t->owner,
@@ -86,7 +97,7 @@ void ticket_make(struct ticket *t, dlock_client *c, enum dlk_mode mode)
 static enum dlk_verdict ask(struct ticket *t, dlk_time patience,
 			    struct dlk_error *err)
 {
-	struct dlk_ticket *b = &t->zk.base;
+	struct dlk_ticket *b = &t->base;
 
 	b->since = dlk_now();
 	b->lease_ms = b->session->ttl_ms;
@@ -124,7 +135,7 @@ void ticket_queue(struct ticket *t, dlock_client *c, enum dlk_mode mode)
 
 int ticket_watch(struct ticket *t)
 {
-	struct dlk_ticket *b = &t->zk.base;
+	struct dlk_ticket *b = &t->base;
 	struct dlk_error err = { 0 };
 
 	return b->session->backend->watch_wanted(b, dlk_now() + PATIENCE_NS,
@@ -133,12 +144,12 @@ int ticket_watch(struct ticket *t)
 
 uint64_t ticket_last(const struct ticket *t)
 {
-	return t->zk.base.token_last;
+	return t->base.token_last;
 }
 
 int ticket_release_for(struct ticket *t, int64_t ms)
 {
-	struct dlk_ticket *b = &t->zk.base;
+	struct dlk_ticket *b = &t->base;
 	struct dlk_error err = { 0 };
 
 	return b->session->backend->release(b, dlk_now() + ms * DLK_MS, &err);
