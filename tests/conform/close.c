@@ -29,6 +29,7 @@ void case_close_with_hold(struct conform *t)
 	CHECK_INT(poll(&p, 1, 0), ==, 1);
 	CHECK_RC(acquire(l, 0, &none), DLOCK_ECANCELED);
 	CHECK_RC(release(h), DLOCK_ELOST);
+	CHECK_TEXT(dlock_errmsg(), "the client was closed");
 	if (again)
 		CHECK_RC(release(again), DLOCK_ELOST);
 	CHECK_RC(release(other), DLOCK_ELOST);

@@ -83,27 +83,6 @@ CASE(acquire, asks_once_more_at_the_deadline)
 	OK(dlock_release(hold));
 }
 
-/* The store executes the request 200 ms after the call has returned. */
-CASE(acquire, leaves_no_orphan_when_a_request_arrives_late)
-{
-	dlk_time gave_up;
-
-	given_mutex("fake:?ttl=500ms");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_LATE, .late_ms = 200);
-	/* The claim stands until the case has seen the claim. */
-	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
-	answers(lock, 0, DLOCK_EUNREACHABLE, 0, SLACK_MS);
-	gave_up = dlk_now();
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	EVENTUALLY(fake_held(fake) == 1);
-	fake_clear(fake);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_gt(fake_count(fake, FAKE_RELEASE), 3);
-	cr_assert_geq(dlk_now(), gave_up + 400 * DLK_MS);
-	cr_assert_leq(dlk_now(), late(gave_up + 900 * DLK_MS));
-}
-
 CASE(acquire, ends_at_once_with_what_cannot_be_helped)
 {
 	static const int codes[] = { DLOCK_EDENIED, DLOCK_EINVAL,
@@ -122,24 +101,6 @@ CASE(acquire, ends_at_once_with_what_cannot_be_helped)
 	answers(lock, -1, DLOCK_EPROTO, 0, SLACK_MS);
 	cr_assert_str_eq(dlock_errmsg(), "fake: failed without a reason");
 	EVENTUALLY(stats(client).pending_cleanups == 0);
-}
-
-CASE(acquire, hears_a_wake_that_comes_while_it_asks)
-{
-	struct taker t = { 0 };
-
-	given_busy_mutex("fake:");
-	/* The answer BUSY is from before the wake, and arrives 200 ms later. */
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_BUSY, .delay_ms = 200);
-	taker_start(&t, lock, 10000);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
-	fake_vacate(fake, DLK_LOCK, "a");
-	fake_wake(fake, last_id());
-	fake_wake(fake, last_id());
-	OK(taker_join(&t));
-	cr_assert_lt(t.done_ms * DLK_MS,
-		     fake_nth(fake, FAKE_ATTEMPT, 0).begin + 2000 * DLK_MS);
-	cr_assert_eq(stats(client).wakes, 1);
 }
 
 CASE(acquire, looks_again_when_a_wake_is_lost)

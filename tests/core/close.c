@@ -62,45 +62,6 @@ CASE(close, tells_the_store_of_cleanups)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* Takes `n` locks. */
-static void take_many(dlock_hold **h, int n)
-{
-	for (int i = 0; i < n; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "lock%d", i);
-		h[i] = take(mutex(client, name));
-	}
-}
-
-/* The store may have granted the first lock to another client already. */
-CASE(close, ends_every_promise_before_the_store_is_told)
-{
-	struct pollfd p = { .events = POLLIN };
-	dlock_hold *h[2];
-	pthread_t closer;
-
-	keep_diary();
-	given_client("fake:?ttl=60s&close=60s");
-	take_many(h, 2);
-	p.fd = dlock_hold_fd(h[0]);
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
-	closer = client_closes();
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
-	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(dlock_check(h[i]), DLOCK_ELOST);
-		cr_assert_eq(dlock_remaining_ms(h[i]), 0);
-	}
-	cr_assert_eq(poll(&p, 1, 0), 1);
-	REFUSED(dlock_release(h[0]), DLOCK_ELOST, "the client was closed");
-	fake_open_gate(fake);
-	pthread_join(closer, NULL);
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 2);
-	REFUSED(dlock_release(h[1]), DLOCK_ELOST, "the client was closed");
-	cr_assert_eq(diary.n, 0, "no event comes of closing");
-}
-
 CASE(close, asks_for_nothing_to_be_released_where_nothing_is_left)
 {
 	given_mutex("fakeall:?ttl=60s");

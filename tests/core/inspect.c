@@ -4,8 +4,6 @@
 #include "support/outcome.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void set_up(void)
 {
@@ -163,40 +161,6 @@ CASE(inspect, refuses_once_it_is_closed)
 	close_client();
 	REFUSED(question(FAKE_INSPECT, 0), DLOCK_ECANCELED, "closed");
 	REFUSED(question(FAKE_BREAK, 0), DLOCK_ECANCELED, "closed");
-}
-
-/* Gives the memory freed last to other data, until the case ends. */
-static void reuse_memory(void *blocks[], size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		size_t size = (i + 1) * 16;
-
-		blocks[i] = malloc(size);
-		cr_assert_not_null(blocks[i]);
-		memset(blocks[i], 'z', size);
-	}
-}
-
-/* The question asks about the lock, and needs no handle. */
-CASE(inspect, goes_on_when_the_handle_is_freed)
-{
-	static struct outcome o;
-	dlock_lock *gone;
-	void *blocks[64];
-
-	fake_occupy(fake, DLK_LOCK, "gone", 0);
-	outcomes_process(client);
-	OK(dlock_mutex_new(&gone, client, "gone"));
-	FAKE_SCRIPT(fake, FAKE_INSPECT, .gate = 1);
-	OK(dlock_inspect_start(gone, participant, 5000, outcome_note, &o));
-	EVENTUALLY(fake_count(fake, FAKE_INSPECT) == 1);
-	dlock_lock_free(gone);
-	reuse_memory(blocks, 64);
-	fake_open_gate(fake);
-	OK(outcome_of(&o));
-	cr_assert_eq(told, 1);
-	for (size_t i = 0; i < 64; i++)
-		free(blocks[i]);
 }
 
 static struct dlock_participant seen;

@@ -157,29 +157,6 @@ CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
 }
 
-/* The store renews the lease, but the answer arrives after the end. */
-CASE(lease, is_not_revived_by_a_renewal_that_arrives_after_its_end)
-{
-	keep_diary();
-	given_mutex("fake:?ttl=1s");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1);
-	hold = take(lock);
-	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
-	cr_assert_eq(fake_last(fake, FAKE_RENEW).end, 0);
-	fake_open_gate(fake);
-	EVENTUALLY(fake_last(fake, FAKE_RENEW).end != 0);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
-	EVENTUALLY(diary.losses == 1);
-	cr_assert_eq(diary.n, 1);
-	cr_assert_eq(stats(client).lost, 1);
-	cr_assert_eq(stats(client).renewed, 0);
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
 CASE(lease, that_the_store_has_not_is_lost_at_once)
 {
 	dlk_time told;

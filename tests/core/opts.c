@@ -296,32 +296,6 @@ CASE(opts, are_not_passed_on)
 	cr_assert_gt(t.remaining_ms + stalled_ms(), 15000);
 }
 
-static void *take_in_thread(void *arg)
-{
-	dlock_hold *h = take_so();
-
-	*(int64_t *)arg = dlock_remaining_ms(h);
-	OK(dlock_release(h));
-	return NULL;
-}
-
-CASE(opts, are_not_those_of_a_claim_that_is_passed)
-{
-	int64_t remaining_ms = -1;
-	pthread_t t;
-
-	given_with("fakewant:?ttl=30s");
-	wanted.max_hold_ms = 5000;
-	hold = take(lock);
-	cr_assert_eq(pthread_create(&t, NULL, take_in_thread, &remaining_ms),
-		     0);
-	EVENTUALLY(stats(client).waiters == 1);
-	OK(dlock_release(hold));
-	pthread_join(t, NULL);
-	cr_assert_eq(stats(client).passed, 0);
-	cr_assert_leq(remaining_ms, 5000);
-}
-
 /* ---- Asynchronous calls -------------------------------------------------- */
 
 static void note(const struct dlock_result *r, void *arg)

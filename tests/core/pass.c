@@ -151,31 +151,6 @@ CASE(pass, is_not_for_readers)
 	is_not_passed();
 }
 
-/* A reader asked before the second writer, and comes first. */
-CASE(pass, does_not_overtake_a_reader)
-{
-	struct taker w[2] = { { 0 } }, r = { .shared = 1 };
-
-	given_rwlock("fakewant:");
-	hold = take(lock);
-	wait_here(&w[0], FOREVER);
-	cr_assert_eq(asked(), 1);
-	wait_here(&r, FOREVER);
-	cr_assert_eq(asked(), 2);
-	wait_here(&w[1], FOREVER);
-	cr_assert_eq(asked(), 2);
-	OK(dlock_release(hold));
-	has_it(&w[0]);
-	cr_assert_eq(r.done, 0);
-	OK(let_go(&w[0]));
-	has_it(&r);
-	cr_assert_eq(w[1].done, 0);
-	OK(let_go(&r));
-	has_had_it(&w[1]);
-	cr_assert_eq(stats(client).passed, 1);
-	nothing_is_left();
-}
-
 /* The writers that wait here now ask the store. */
 CASE(pass, is_not_for_what_became_a_read_side)
 {

@@ -261,17 +261,6 @@ Test(loop, a_store_that_ends_ops_at_once_does_not_hold_the_turn)
 	script_free(&rig.world);
 }
 
-Test(loop, closing_ends_every_op)
-{
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig_queue(2, DLKI_ATTEMPT, never);
-	rig_free();
-	cr_assert_eq(rig.ended[1], 1);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	cr_assert_eq(rig.ended[2], 1);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_UNSENT);
-}
-
 /* ---- News ---------------------------------------------------------------- */
 
 Test(loop, news_are_delivered_after_the_answers_of_a_turn)
