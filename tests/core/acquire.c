@@ -103,20 +103,6 @@ CASE(acquire, ends_at_once_with_what_cannot_be_helped)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
-CASE(acquire, looks_again_when_a_wake_is_lost)
-{
-	struct taker t = { 0 };
-
-	given_busy_mutex("fake:");
-	fake_set_wakes(fake, FAKE_WAKE_NOT);
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 100, .times = FAKE_ALWAYS);
-	taker_waits(&t, 10000);
-	fake_vacate(fake, DLK_LOCK, "a");
-	OK(taker_join(&t));
-	cr_assert_eq(stats(client).wakes, 0);
-	cr_assert_geq(stats(client).polls, 1);
-}
-
 /* A store may name a time in the past for the next attempt. */
 CASE(acquire, does_not_spin_on_a_time_that_has_passed)
 {

@@ -49,15 +49,6 @@ CASE(lease, is_counted_for_what_the_store_really_gave)
 	OK(dlock_release(hold));
 }
 
-CASE(lease, begins_when_the_store_says_that_it_began)
-{
-	given_mutex("fake:?ttl=3s");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .since_ms = 800);
-	hold = take(lock);
-	cr_assert_leq(dlock_remaining_ms(hold), 2200 - MARGIN_MS(3000));
-	OK(dlock_release(hold));
-}
-
 /* A grant that took half of the lease is released, and the core asks anew. */
 CASE(lease, with_less_than_half_left_is_given_back)
 {

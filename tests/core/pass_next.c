@@ -54,26 +54,6 @@ CASE(pass_next, of_what_is_at_risk_is_the_store_s)
 	cr_assert_eq(diary.n, 1);
 }
 
-CASE(pass_next, begins_the_next_max_hold)
-{
-	struct taker t = { 0 };
-
-	keep_diary();
-	given_hold("fakewant:?max_hold=900ms");
-	wait_here(&t, FOREVER);
-	nap_ms(500);
-	cr_assert_lt(dlock_remaining_ms(hold), 500);
-	OK(dlock_release(hold));
-	has_it(&t);
-	cr_assert_eq(stats(client).passed, 1);
-	cr_assert_gt(t.remaining_ms + stalled_ms(), 800);
-	cr_assert_leq(t.remaining_ms, 900);
-	EVENTUALLY(diary.losses == 1);
-	cr_assert_geq(diary.lost_ms, t.done_ms + t.remaining_ms);
-	let_go(&t);
-	cr_assert_eq(t.release_rc, DLOCK_ELOST);
-}
-
 CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
 {
 	struct taker t = { 0 };

@@ -261,27 +261,6 @@ CASE(pump, is_its_threads_while_no_thread_waits)
 	}
 }
 
-/* A byte not read by the waiter is not lost. */
-CASE(pump, goes_back_to_its_thread_with_all_that_came)
-{
-	struct taker t = { 0 };
-
-	given_busy_store();
-	for (int i = 0; i < 100; i++) {
-		unsigned int before = pumps();
-
-		taker_pumps(&t, FOREVER);
-		dlock_cancel(lock);
-		if (i % 2)
-			send_byte(); /* while the waiter leaves */
-		ends_with(&t, DLOCK_ECANCELED);
-		if (i % 2 == 0)
-			send_byte();
-		EVENTUALLY(pumps() > before);
-	}
-	others_end();
-}
-
 CASE(pump, is_its_threads_when_the_first_of_two_waiters_leaves)
 {
 	struct taker first = { 0 }, second = { .keep = 1 };
@@ -303,25 +282,6 @@ CASE(pump, is_its_threads_when_the_first_of_two_waiters_leaves)
 	cr_expect_not(pumped_by(first.thread));
 	ends_with(&second, DLOCK_OK);
 	dlock_lock_free(other);
-}
-
-/* Other threads wake a thread that polls the descriptor. */
-CASE(pump, does_not_make_its_waiter_deaf_to_wakes)
-{
-	struct taker t = { 0 };
-	int64_t woken_ms;
-
-	stall_watch();
-	given_busy_store();
-	taker_pumps(&t, FOREVER);
-	others_end();
-	woken_ms = now_ms();
-	for (size_t i = 0; i < st.n_ids; i++)
-		dlk_wake(st.session, st.ids[i]);
-	EVENTUALLY(t.done);
-	cr_expect_lt(t.done_ms - woken_ms, 2000 + stalled_ms());
-	cr_expect_eq(pumps(), 0);
-	ends_with(&t, DLOCK_OK);
 }
 
 CASE(pump, does_not_make_its_waiter_deaf_to_the_close)

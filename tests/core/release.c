@@ -4,28 +4,6 @@
 
 TestSuite(release, .init = timed_fixture, .timeout = 60);
 
-CASE(release, waits_for_a_renewal_that_is_under_way_and_is_done_once)
-{
-	struct taker t = { .linger = 1 };
-	struct fake_call renewal, release;
-
-	given_mutex("fake:?ttl=900ms");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1);
-	taker_start(&t, lock, 5000);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
-	atomic_store(&t.linger, 0);
-	EVENTUALLY(stats(client).holds == 0);
-	ALL_ALONG(30, fake_count(fake, FAKE_RELEASE) == 0);
-	fake_open_gate(fake);
-	OK(taker_join(&t));
-	OK(t.release_rc);
-	renewal = fake_last(fake, FAKE_RENEW);
-	release = fake_last(fake, FAKE_RELEASE);
-	cr_assert_geq(release.begin, renewal.end);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
-	cr_assert_eq(stats(client).pending_cleanups, 0);
-}
-
 /* The renewal takes longer than a release may. */
 CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 {

@@ -87,54 +87,6 @@ static void say_slots(const char *first)
 		rig_say(RIG_MAIN, rig_got(none, 0));
 }
 
-/* With empty slots the item is stored once more, and the lease counts from
- * then. */
-Test(memcached_verbs, a_mark_makes_a_writer_look_at_the_slots)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	rig.world.clock += 30 * DLK_MS;
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
-	cr_assert_not_null(strstr(rig_heard(RIG_MAIN),
-				  RIG_KEY ".63 v c t\r\n" CAS("5", WAITS) MG));
-	rig.world.clock += 40 * DLK_MS;
-	say_slots(rig_got(none, 0));
-	rig_say_all("STORED\r\n", rig_got(WAITS, 8), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-	cr_assert_eq(rig.ops[0].lease_ms, 10000);
-	cr_assert_eq(rig.ops[0].since, rig.world.clock - 40 * DLK_MS);
-}
-
-Test(memcached_verbs, a_writer_stays_at_the_gate_while_there_are_readers)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
-	say_slots(rig_got(THEIRS, 3));
-	rig_say_all("STORED\r\n", rig_got(WAITS, 8), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
-	rig_heard(RIG_MAIN);
-	rig_submit(0, DLKI_ATTEMPT);
-	cr_assert_not_null(
-		strstr(rig_heard(RIG_MAIN), ".63 v c t\r\n" CAS("8", WAITS)));
-	say_slots(rig_got(none, 0));
-	rig_say_all("STORED\r\n", rig_got(WAITS, 9), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5, "the token stays");
-}
-
-/* An upgrade has taken the gate while the slots were looked at. */
-Test(memcached_verbs, a_writer_without_the_gate_is_not_granted)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
-	say_slots(rig_got(none, 0));
-	rig_say_all("EXISTS\r\n", rig_got(THEIRS, 6), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
-	rig_heard(RIG_MAIN);
-	rig_submit(0, DLKI_ATTEMPT);
-	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), " 0.2 1 me"));
-}
-
 /* ---- Inspections --------------------------------------------------------- */
 
 static int holders[2], waiters[2]; /* shared: [1] */
