@@ -221,31 +221,6 @@ CASE(renewer, plans_nothing_for_a_hold_that_is_over_but_not_lost_yet)
 	sleeps_before(FAKE_REFUSE);
 }
 
-/* The machine slept past the end of the lease, and the renewer is the first
- * thread to wake up. The renewer must not renew the hold, nor pass a deadline
- * in the past. */
-CASE(renewer, renews_nothing_whose_end_has_come_before_the_timer_saw_it)
-{
-	dlock_hold *b;
-	size_t n;
-
-	clock_leaps(0);
-	given_hold("fake:?ttl=3s&close=100ms");
-	/* The renewer is busy with a clean-up while the clock leaps. */
-	fake_once(fake, FAKE_RELEASE, FAKE_REFUSE);
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
-	b = take(mutex(client, "b"));
-	cr_assert_eq(dlock_release(b), DLOCK_EUNREACHABLE);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 2);
-	n = fake_count(fake, FAKE_RENEW);
-	clock_leaps(100000);
-	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
-	fake_open_gate(fake);
-	EVENTUALLY(stats(client).lost == 1);
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), n);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
 /* Checks that renewals which fail are no risk and cause no haste, where
  * max_hold ends the hold before the lease would. */
 static void ends_without_risk(const char *uri)

@@ -33,33 +33,6 @@ Test(memcached_faults, the_clock_is_asked_for_about_once_a_second)
 	cr_assert_eq(rig.ops[1].stood, 1);
 }
 
-/* An item stored by a stopped server may be gone at once. */
-Test(memcached_faults, what_a_stopped_server_stored_is_stored_again)
-{
-	dlk_time second;
-
-	rig.world.clock += 60 * SECOND;
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
-		    rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ended[0], 0);
-	rig_expect("");
-	rig_turn_until(rig.world.clock + 20 * DLK_MS);
-	rig_turn();
-	second = rig.world.clock;
-	cr_assert_not_null(
-		strstr(rig_heard(RIG_MAIN), "cas " RIG_KEY " 0 13 61 5\r\n"));
-	rig.world.clock += 5 * DLK_MS;
-	rig_say_all(rig_stats(0, 160), NULL);
-	for (int i = 0; i < 64; i++)
-		rig_say(RIG_MAIN, rig_got(none, 0));
-	rig_say_all("STORED\r\n", rig_got(RENEWED, 7), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-	cr_assert_eq(rig.ops[0].since, second);
-	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5);
-}
-
 /* The machine slept, and the server's clock never catches up. */
 Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end)
 {

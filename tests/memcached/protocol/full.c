@@ -58,15 +58,6 @@ Test(memcached_full, a_full_server_does_not_renew)
 			  "says 'SERVER_ERROR out of memory storing object'");
 }
 
-Test(memcached_full, a_full_server_is_asked_by_the_other_protocol)
-{
-	ask_full(DLKI_RELEASE, 0);
-	rig_expect("md " RIG_KEY " C5\r\n");
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ops[1].stood, 1);
-}
-
 Test(memcached_full, a_full_server_without_the_other_protocol_is_told_of)
 {
 	ask_full(DLKI_RELEASE, 0);

@@ -19,12 +19,6 @@ TestSuite(memcached_verbs, .init = rig_up, .fini = rig_end);
 
 static const char *none;
 
-/* Op i has the claim of op 0. */
-static void same_claim(int i)
-{
-	rig.ops[i].claim = rig.claims[0];
-}
-
 static void expect_answered(int i, int stood)
 {
 	cr_assert_eq(rig.ops[i].outcome, DLKI_ANSWERED, "%s", rig.errors[i]);
@@ -46,20 +40,6 @@ Test(memcached_verbs, a_free_lock_costs_one_request)
 	rig_expect("");
 }
 
-Test(memcached_verbs, without_the_meta_protocol_there_is_the_text_protocol)
-{
-	rig_begin_up("", 0);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_expect(ADD "gets " RIG_KEY "\r\ngets " RIG_KEY ".m\r\n");
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
-	same_claim(1);
-	rig_submit(1, DLKI_RELEASE);
-	rig_expect("cas " RIG_KEY " 0 -1 0 5\r\n\r\n");
-	rig_say_slowly(RIG_MAIN, "STORED\r\n");
-	expect_answered(1, 1);
-}
-
 /* STORED says only by which request the item came: the item decides. */
 Test(memcached_verbs, the_item_that_is_there_decides)
 {
@@ -76,9 +56,7 @@ Test(memcached_verbs, the_item_that_is_there_decides)
 		strstr(rig_heard(RIG_MAIN), ".63 v c t\r\n" CAS("5", WAITS)));
 }
 
-/* ---- The readers --------------------------------------------------------- */
-
-#define MARK "dlock1 " RIG_OTHER " 0.3 0 700"
+/* ---- Inspections --------------------------------------------------------- */
 
 static void say_slots(const char *first)
 {
@@ -86,8 +64,6 @@ static void say_slots(const char *first)
 	for (int i = 1; i < 64; i++)
 		rig_say(RIG_MAIN, rig_got(none, 0));
 }
-
-/* ---- Inspections --------------------------------------------------------- */
 
 static int holders[2], waiters[2]; /* shared: [1] */
 
@@ -226,59 +202,6 @@ Test(memcached_verbs, a_release_wakes_the_clients_own_waiter)
 	expect_answered(1, 1);
 	cr_assert_eq(rig.woken, 1);
 	cr_assert_eq(rig.news_id, rig.ops[3].id);
-}
-
-Test(memcached_verbs, a_moved_item_is_looked_for)
-{
-	rig_hold();
-	rig_submit(1, DLKI_RELEASE);
-	rig_heard(RIG_MAIN);
-	rig_say_slowly(RIG_MAIN, "EX\r\n");
-	rig_expect(MG);
-	rig_say_slowly(RIG_MAIN, rig_got(OURS, 8));
-	rig_expect("md " RIG_KEY " C8\r\n");
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	expect_answered(1, 1);
-}
-
-/* The reply of an attempt is lost, so the release looks for the item. */
-Test(memcached_verbs, what_is_unclear_is_looked_for)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	dlki_cancel(&rig.ops[0]);
-	rig_turn();
-	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);
-	rig_expect(ADD MG MG_MARK "version\r\n");
-	same_claim(1);
-	rig_submit(1, DLKI_RELEASE);
-	rig_expect(MG);
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(none, 0),
-		    "VERSION 1.6.18\r\n", rig_got(OURS, 5), NULL);
-	rig_expect("md " RIG_KEY " C5\r\n");
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	expect_answered(1, 0);
-	cr_assert(rig.world.socks[RIG_MAIN].is_open);
-	/* By another connection the attempt may still arrive. */
-	same_claim(2);
-	rig_submit(2, DLKI_RELEASE);
-	rig_expect(MG);
-	rig_say_slowly(RIG_MAIN, rig_got(none, 0));
-	expect_answered(2, 0);
-}
-
-/* An attempt of several requests goes no further behind the release. */
-Test(memcached_verbs, an_attempt_ends_with_its_release)
-{
-	rig_submit(0, DLKI_ATTEMPT);
-	same_claim(1);
-	rig_submit(1, DLKI_RELEASE);
-	rig_expect(ADD MG MG_MARK MG);
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
-	rig_expect("");
-	rig_say_slowly(RIG_MAIN, rig_got(OURS, 5));
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
 /* ---- Not provided -------------------------------------------------------- */
