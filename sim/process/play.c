@@ -312,6 +312,10 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.starts_releases = play.terms.begins_upgrades &&
 				     seed % 128 == 63;
 	play.terms.no_threads = seed % 16 == 3;
+	/* A waiter that releases or renews for the client, and gets no answer,
+	 * is late for the claim that it is passed. */
+	if (play.terms.no_threads && play.terms.faults)
+		play.terms.rules.fresh_ns = 0;
 	play.terms.begins_both = seed % 8 == 4;
 	play.terms.options = seed % 8 == 5;
 	play.terms.observes = seed % 8 == 6 && !play.terms.closes;
