@@ -213,7 +213,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 	dlki_claim_upgrade(claim, a->wait->beside);
 	claim->thread = dlki_lock_thread(lock);
 	claim->call = a->call;
-	claim->asked_at = a->wait->begun;
+	claim->begun_at = a->wait->begun;
 	claim->behind = dlki_pass_possible(claim);
 	claim->client->stats.asked++;
 	a->claim = claim;

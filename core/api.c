@@ -20,7 +20,7 @@ void dlock_lock_free(dlock_lock *lock)
 {
 	struct dlki_scope s = dlki_enter();
 
-	if (lock && lock->multi) {
+	if (lock && dlki_lock_is_multi(lock)) {
 		dlki_multi_free(lock->multi);
 		free(lock);
 	} else if (lock) {
@@ -33,7 +33,7 @@ void dlock_cancel(dlock_lock *lock)
 {
 	struct dlki_scope s = dlki_enter();
 
-	if (lock && lock->multi)
+	if (lock && dlki_lock_is_multi(lock))
 		dlki_multi_cancel(lock);
 	else if (lock)
 		dlki_lock_cancel(lock);
@@ -67,11 +67,11 @@ static int acquire(dlock_lock *lock, const dlock_acquire_options *o,
 	w.terms = terms;
 	w.permits = o->permits;
 	rc = dlki_wait_begin(&w, err);
-	if (rc == 0 && lock->multi)
+	if (rc == 0 && dlki_lock_is_multi(lock))
 		rc = dlki_upgradeable_check(lock->multi, err);
 	if (rc != 0)
 		return rc;
-	if (lock->multi)
+	if (dlki_lock_is_multi(lock))
 		return dlki_multi_acquire(lock, &w, out, err);
 	rc = dlki_terms_check(terms, lock->record->client->schedule.ttl_ms,
 			      err);
@@ -143,7 +143,7 @@ int dlock_check(const dlock_hold *hold)
 	if (!hold)
 		return DLOCK_EINVAL;
 	return dlki_hold_multi(hold) ? dlki_multi_check(hold) :
-				       dlki_claim_check(hold->claim);
+				       dlki_claim_check(dlki_hold_claim(hold));
 }
 
 static int64_t least_ms(const dlock_hold *hold,
@@ -152,7 +152,7 @@ static int64_t least_ms(const dlock_hold *hold,
 	if (!hold)
 		return 0;
 	return dlki_hold_multi(hold) ? dlki_multi_least_ms(hold, ask) :
-				       ask(hold->claim);
+				       ask(dlki_hold_claim(hold));
 }
 
 int64_t dlock_remaining_ms(const dlock_hold *hold)
@@ -175,7 +175,7 @@ uint64_t dlock_token(const dlock_hold *hold)
 
 	if (hold && dlki_hold_multi(hold) && dlki_hold_multi(hold)->upgradeable)
 		one = dlki_multi_member(hold, DLKI_UPGRADEABLE_READ);
-	return one && one->claim ? one->claim->token : 0;
+	return one && !dlki_hold_multi(one) ? dlki_hold_claim(one)->token : 0;
 }
 
 dlock_hold *dlock_member(const dlock_hold *hold, size_t i)
@@ -194,6 +194,6 @@ int dlock_hold_fd(dlock_hold *hold)
 	else if (dlki_hold_multi(hold))
 		fd = dlki_multi_fd(hold, &s.err);
 	else
-		fd = dlki_claim_fd(hold->claim, &s.err);
+		fd = dlki_claim_fd(dlki_hold_claim(hold), &s.err);
 	return dlki_leave_with(&s, fd);
 }

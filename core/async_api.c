@@ -43,8 +43,8 @@ static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
 		rc = dlk_fail(err, DLOCK_EINVAL, "done is NULL");
 	if (rc != 0)
 		return rc;
-	return lock->multi ? check_members(lock->multi, err) :
-			     check_belongs(lock, err);
+	return dlki_lock_is_multi(lock) ? check_members(lock->multi, err) :
+					  check_belongs(lock, err);
 }
 
 /* With mu held: the call is over, or the async thread's. */
@@ -71,7 +71,7 @@ static int enter_acquire(struct dlki_async *r, dlock_op *op,
 		return 0;
 	}
 	if (hold)
-		hold->claim->undelivered = DLKI_TO_HAND_OUT;
+		dlki_hold_claim(hold)->undelivered = DLKI_TO_HAND_OUT;
 	dlki_async_over(r, cancelled, hold, err);
 	return 0;
 }
@@ -83,7 +83,7 @@ static int acquire_start(dlock_lock *lock, const dlock_acquire_options *o,
 	struct dlock_client *c = r->client;
 	int rc = dlki_terms_new(&r->terms, o, err);
 
-	if (rc == 0 && lock->multi)
+	if (rc == 0 && dlki_lock_is_multi(lock))
 		return dlki_multi_call_acquire(r, lock, o->timeout_ms, op, err);
 	if (rc == 0)
 		rc = dlki_terms_check(r->terms, c->schedule.ttl_ms, err);
@@ -122,7 +122,8 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 		rc = dlki_timeout_check(o.timeout_ms, err);
 	if (rc != 0)
 		return rc;
-	c = lock->multi ? dlki_multi_home(lock->multi) : lock->record->client;
+	c = dlki_lock_is_multi(lock) ? dlki_multi_home(lock->multi) :
+				       lock->record->client;
 	r = dlki_async_begin(c, done, arg, err);
 	if (!r)
 		return err->code;
@@ -296,6 +297,7 @@ static int release_start(struct dlki_async *r, dlock_hold *hold,
 static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 			 struct dlk_error *err)
 {
+	const dlock_hold *one = hold;
 	struct dlki_async *r;
 	struct dlock_client *c;
 	int rc;
@@ -303,9 +305,8 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 	if (!hold)
 		return dlk_fail(err, DLOCK_EINVAL, "hold is NULL");
 	if (dlki_hold_multi(hold))
-		c = dlki_multi_member(hold, 0)->claim->client;
-	else
-		c = hold->claim->client;
+		one = dlki_multi_member(hold, 0);
+	c = dlki_hold_claim(one)->client;
 	r = dlki_async_begin(c, done, arg, err);
 	if (!r)
 		return err->code;

@@ -40,7 +40,7 @@ static int may_stay(const struct dlki_claim *claim)
 /* Nothing keeps the release from asking the store at once. */
 static int is_plain_release(const struct dlki_async *r)
 {
-	const struct dlki_claim *claim = r->releasing->claim;
+	const struct dlki_claim *claim = dlki_hold_claim(r->releasing);
 
 	return r->last && claim->state == DLKI_HELD && !claim->busy &&
 	       !may_stay(claim) && !dlki_hold_end_waits(r->releasing, 1) &&

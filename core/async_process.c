@@ -60,7 +60,7 @@ static int call_over(struct dlock_client *c)
 		call_multi(r);
 		return 1;
 	}
-	claim = r->hold ? r->hold->claim : NULL;
+	claim = r->hold ? dlki_hold_claim(r->hold) : NULL;
 	if (claim) {
 		claim->undelivered = DLKI_HANDING_OUT;
 		dlki_claim_ref(claim);

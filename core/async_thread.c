@@ -58,13 +58,14 @@ static void may_take_close(struct dlki_async *r)
 
 int dlki_async_release(struct dlki_async *r, struct dlk_error *err)
 {
+	struct dlki_claim *claim = dlki_hold_claim(r->releasing);
 	struct dlock_client *c = r->client;
 	int rc = dlki_release_begin(r->releasing, &r->last, err);
 
 	if (rc != 0)
 		return rc;
 	if (r->last)
-		r->releasing->claim->thread = DLKI_NO_THREAD; /* no re-entry */
+		claim->thread = DLKI_NO_THREAD; /* no re-entry */
 	dlki_async_enter(r);
 	dlki_async_ready(r);
 	if (c->asyncs.asks)

@@ -18,7 +18,7 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 {
 	struct dlock_client *c = claim->client;
 	const struct dlk_ticket *t = claim->ticket;
-	dlk_time end;
+	dlk_time asked_at = claim->begun_at, end;
 	int64_t least_ms = 0;
 
 	if (c->closing)
@@ -31,7 +31,7 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 			       claim->record->name);
 		return DLKI_TOO_LATE;
 	}
-	claim->granted_at = now;
+	claim->begun_at = now;
 	dlki_schedule_granted(claim);
 	end = dlki_schedule_promise(claim);
 	if (c->schedule.ttl_ms > 0 && t->lease_ms >= c->schedule.ttl_ms)
@@ -39,9 +39,9 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	if (c->schedule.ttl_ms > 0 &&
 	    dlki_schedule_first_end(claim) <= dlki_after_ms(now, least_ms))
 		return DLKI_TOO_LATE;
-	claim->token = claim->token_first = claim->token_last = t->token;
+	claim->token = t->token;
 	c->stats.granted++;
-	dlki_times_add(&c->stats.wait, now - claim->asked_at);
+	dlki_times_add(&c->stats.wait, now - asked_at);
 	dlki_hold_begin(claim, end);
 	claim->undelivered = dlki_claim_handing(claim);
 	claim->call = NULL; /* the asker ends here */

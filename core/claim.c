@@ -15,20 +15,12 @@
 #include "core/record.h"
 #include "core/schedule.h"
 
-/* The ticket stands behind the claim, aligned for any type. */
-static size_t ticket_offset(void)
-{
-	size_t align = _Alignof(max_align_t);
-
-	return (sizeof(struct dlki_claim) + align - 1) / align * align;
-}
-
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		   enum dlk_mode mode, const struct dlki_terms *terms,
 		   struct dlk_error *err)
 {
 	struct dlock_client *c = record->client;
-	size_t size = ticket_offset() + c->backend->ticket_size;
+	size_t size = sizeof(struct dlki_claim) + c->backend->ticket_size;
 	struct dlki_claim *claim = dlki_blocks_get(&c->claims, size);
 
 	if (!claim)
@@ -38,14 +30,14 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 	claim->record = record;
 	claim->refs = 1;
 	claim->lost_fd = claim->wanted_fd = -1;
-	claim->own.claim = claim->read.claim = claim;
+	claim->own.of = DLKI_OF_CLAIM;
+	claim->read.of = DLKI_OF_CLAIM_READ;
 	claim->own.side = mode;
 	claim->read.side = DLK_SHARED;
-	claim->ticket = (void *)((char *)claim + ticket_offset());
 	claim->ticket->session = c->session;
 	claim->ticket->request = (struct dlk_request){
 		.name = record->name,
-		.key = record->key,
+		.key = dlki_record_key(record),
 		.owner = claim->owner,
 		.label = c->label,
 		.kind = record->kind,
@@ -119,6 +111,7 @@ void dlki_claim_discard(struct dlki_claim *claim)
 {
 	free(claim->terms);
 	free(claim->why);
+	free(claim->watch);
 	dlki_blocks_put(&claim->client->claims, claim);
 }
 

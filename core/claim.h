@@ -16,9 +16,11 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/claim_state.h"
 #include "core/client.h"
+#include "core/base/container.h"
 #include "core/base/heap.h"
 #include "core/owner.h"
 #include "core/residue.h"
@@ -29,26 +31,35 @@ struct dlki_claim;
 struct dlki_async;
 struct dlki_multi_hold;
 
+/* A member of the struct that `of` names. */
 struct dlock_hold {
-	struct dlki_claim *claim;      /* NULL: a multi-lock's hold */
-	enum dlk_mode side;
+	enum { DLKI_OF_MULTI, DLKI_OF_CLAIM, DLKI_OF_CLAIM_READ } of : 8;
+	enum dlk_mode side : 8;
+	bool in_callback;              /* an on_event about the hold runs */
 	uint32_t count;                /* acquires not yet released */
 };
 
 /* A multi-lock's hold, of which `hold` is the first member; NULL: a claim's. */
 static inline struct dlki_multi_hold *dlki_hold_multi(const dlock_hold *hold)
 {
-	return hold->claim ? NULL : (struct dlki_multi_hold *)hold;
+	return hold->of == DLKI_OF_MULTI ? (struct dlki_multi_hold *)hold :
+					   NULL;
 }
+
+enum dlki_watching { DLKI_UNWATCHED, DLKI_WATCH_BEGINS, DLKI_WATCHED };
 
 /* Whether other sessions ask for the claim's lock, as far as the core knows:
  * see watch.h. */
 struct dlki_watch {
-	enum { DLKI_UNWATCHED, DLKI_WATCH_BEGINS, DLKI_WATCHED } state;
-	int wanted;           /* another session asks */
-	uint64_t wanted_turn; /* waiters with an earlier turn come first */
+	enum dlki_watching state;
 	uint32_t passes;      /* since `wanted` was set */
+	bool wanted;          /* another session asks */
+	uint64_t wanted_turn; /* waiters with an earlier turn come first */
 	dlk_time looked_at;   /* when the store last looked for askers */
+	uint64_t token_first; /* the token that the store granted */
+	uint64_t token_last;  /* for holds of this claim */
+	dlk_time token_heard; /* when the store's clock, in microseconds, had
+			       * reached the first token */
 };
 
 /* Has the store woken the asker? */
@@ -80,7 +91,6 @@ struct dlki_claim {
 	/* Constant. */
 	struct dlock_client *client;   /* with a reference */
 	struct dlki_record *record;    /* with a reference */
-	struct dlk_ticket *ticket;     /* behind this struct, in its block */
 	struct dlki_terms *terms;      /* its own, or NULL */
 	struct dlki_claim *beside;     /* an upgrade: the claim of the read
 					* side, with a reference; else NULL */
@@ -91,26 +101,12 @@ struct dlki_claim {
 	bool behind;
 
 	/* Under the client's mu. */
-	unsigned int upgrades;         /* beside this claim: claims that ask or
-					* are not yet released, and calls */
-	unsigned int upgrade_calls;    /* of these: calls, until the end, a
-					* cancel, or the callback with a hold */
-	uint64_t thread;               /* serial of the thread that acquired, or
-					* DLKI_NO_THREAD */
-	uint64_t token, token_last;    /* the hold's; the last token for holds
-					* of this claim */
-	uint64_t token_first;          /* the token that the store granted */
-	dlk_time token_heard;          /* when the store's clock, in
-					* microseconds, had reached the token */
-	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
-	unsigned int refs;             /* user, asker, renewer, dispatcher,
-					* upgrades */
-	struct dlki_claim_residue residue;   /* what the store may have of it */
-	const dlock_hold *in_callback; /* the one that it is about */
-	enum dlki_woken woken;         /* since the last sleep began */
-	enum dlki_handing undelivered; /* the callback that hands it out comes
-					* first, then its events */
-	unsigned int busy;             /* threads that use the ticket */
+	enum dlki_claim_state state : 8; /* changed by dlki_claim_move()
+					  * alone */
+	enum dlki_woken woken : 8;     /* since the last sleep began */
+	enum dlki_handing undelivered : 8; /* the callback that hands it out
+					* comes first, then its events */
+	uint8_t busy;                  /* threads that use the ticket */
 	bool idle;                     /* RELEASING after KEPT: the program had
 					* no hold of it, and is not told how
 					* the release ends */
@@ -120,35 +116,62 @@ struct dlki_claim {
 					* lock */
 	bool told_wanted;              /* the holder was told */
 	bool afterwards;               /* `events` come after the release */
-	struct dlki_watch watch;
+	bool queued;                   /* in the dispatcher's queue */
+	bool at_risk;
+	bool is_cleanup;               /* among the record's: see cleanup.h */
+	unsigned int refs;             /* user, asker, renewer, dispatcher,
+					* upgrades */
+	unsigned int events;           /* bits to deliver:
+					* 1 << enum dlock_event */
+	unsigned int upgrades;         /* beside this claim: claims that ask or
+					* are not yet released, and calls */
+	unsigned int upgrade_calls;    /* of these: calls, until the end, a
+					* cancel, or the callback with a hold */
+	uint64_t thread;               /* serial of the thread that acquired, or
+					* DLKI_NO_THREAD */
+	uint64_t token;                /* the hold's */
+	struct dlki_claim_residue residue;   /* what the store may have of it */
+	struct dlki_watch *watch;      /* NULL: the store was never asked */
 	struct dlock_hold own, read;   /* the user's handles */
-	dlk_time asked_at;             /* the acquire began */
-	dlk_time granted_at;
+	dlk_time begun_at;             /* the acquire; once granted, the hold */
 	dlk_time lease_until;          /* the lease's own end; DLK_FOREVER */
 	dlk_time hold_until;           /* the hold's end even if the lease is
 					* renewed; likewise */
 	int64_t pause_ns;              /* the last pause between two releases */
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
-	struct dlki_timer expiry;      /* in schedule.expiry */
 	LIST_ENTRY(dlki_claim) in_list; /* PARKED: the handle's waits; HELD,
 					* LOST: the record's holds */
-	LIST_ENTRY(dlki_claim) in_cleanups; /* the record's; le_prev NULL: not
-					* on the list */
-	TAILQ_ENTRY(dlki_claim) in_parked; /* likewise, with tqe_prev: see
-					* parked.h */
-	struct dlki_claim *passed;     /* the claim given to this waiter
-				        * instead */
-	STAILQ_ENTRY(dlki_claim) in_events; /* dispatcher's queue */
-	unsigned int events;        /* bits to deliver: 1 << enum dlock_event */
-	bool queued;
-	bool at_risk;
+	union {
+		/* A claim is in one of these at most.  In none, `place` and
+		 * `tqe_prev` are 0. */
+		struct dlki_timer expiry;          /* HELD: schedule.expiry */
+		TAILQ_ENTRY(dlki_claim) in_parked; /* PARKED: see parked.h */
+		LIST_ENTRY(dlki_claim) in_cleanups; /* the record's */
+	};
+	union {
+		struct dlki_claim *passed; /* the asker's: the claim given to
+					    * this waiter instead */
+		STAILQ_ENTRY(dlki_claim) in_events; /* a hold's: dispatcher's
+						     * queue */
+	};
 	int lost_fd;                   /* eventfd or -1 */
 	int wanted_fd;                 /* eventfd or -1 */
 	struct dlki_async *call;       /* the asker, or NULL: a thread */
 	pthread_cond_t *cond;          /* a thread sleeps here; NULL: no thread
 					* has slept yet */
 	char *why;                     /* see dlki_claim_why() */
+
+	/* The backend's; the pointers are constant. */
+	_Alignas(max_align_t) struct dlk_ticket ticket[];
 };
+
+/* The claim of a hold that is not a multi-lock's. */
+static inline struct dlki_claim *dlki_hold_claim(const dlock_hold *hold)
+{
+	return hold->of == DLKI_OF_CLAIM ?
+		       DLKI_CONTAINER_OF(hold, struct dlki_claim, own) :
+		       DLKI_CONTAINER_OF(hold, struct dlki_claim, read);
+}
 
 /* With mu held: make a claim, ASKING, with a single reference, the asker's, and
  * with terms, which may be NULL. */
@@ -221,16 +244,10 @@ static inline bool dlki_claim_excludes(const struct dlki_claim *claim)
 	return claim->own.side == DLK_EXCLUSIVE && !claim->downgraded;
 }
 
-/* Is the claim among the record's clean-ups: see cleanup.h? */
-static inline bool dlki_claim_is_cleanup(const struct dlki_claim *claim)
-{
-	return claim->in_cleanups.le_prev != NULL;
-}
-
 /* Does the state fit to the rest of the claim? */
 static inline bool dlki_claim_is_sound(const struct dlki_claim *claim)
 {
-	bool cleanup = dlki_claim_is_cleanup(claim);
+	bool cleanup = claim->is_cleanup;
 
 	if (claim->state == DLKI_HELD)
 		return !cleanup && claim->residue.is != DLKI_NONE;

@@ -25,7 +25,7 @@ int dlki_events_here(const struct dlock_client *c)
 
 int dlki_event_holds_up(const dlock_hold *hold)
 {
-	return hold->count == 0 && hold->claim->in_callback == hold;
+	return hold->count == 0 && hold->in_callback;
 }
 
 /* ---- The queue ----------------------------------------------------------- */
@@ -147,13 +147,13 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 
 		if (!hears(claim, event, hold[i]))
 			continue;
-		claim->in_callback = hold[i];
+		hold[i]->in_callback = 1;
 		c->events.calling = 1;
 		pthread_mutex_unlock(&c->mu);
 		c->on_event(hold[i], event, why, c->arg);
 		pthread_mutex_lock(&c->mu);
 		count_callback_time(c, begun);
-		claim->in_callback = NULL;
+		hold[i]->in_callback = 0;
 		c->events.calling = 0;
 		pthread_cond_broadcast(&c->changed);
 		dlki_asyncs_rouse_releases(&c->asyncs);

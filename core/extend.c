@@ -68,8 +68,8 @@ static int extend_members(const struct dlki_multi_hold *m, dlk_time until,
 
 	for (int only_check = 1; only_check >= 0; only_check--)
 		for (size_t i = 0; i < m->n && rc == 0; i++)
-			rc = extend_claim(m->member[i].hold->claim, until,
-					  only_check, err);
+			rc = extend_claim(dlki_hold_claim(m->member[i].hold),
+					  until, only_check, err);
 	return rc;
 }
 
@@ -87,7 +87,7 @@ static int extend(dlock_hold *hold, int64_t ms, struct dlk_error *err)
 	until = dlki_after_ms(dlk_now(), ms);
 	if (dlki_hold_multi(hold))
 		return extend_members(dlki_hold_multi(hold), until, err);
-	return extend_claim(hold->claim, until, 0, err);
+	return extend_claim(dlki_hold_claim(hold), until, 0, err);
 }
 
 int dlock_extend(dlock_hold *hold, int64_t ms)

@@ -68,7 +68,7 @@ int dlock_lock_held(dlock_lock *lock)
 
 	if (!lock)
 		rc = dlk_fail(&s.err, DLOCK_EINVAL, "lock is NULL");
-	else if (lock->multi)
+	else if (dlki_lock_is_multi(lock))
 		rc = multi_held(lock->multi, &s.err);
 	else
 		rc = held(lock, &s.err);

@@ -25,7 +25,9 @@ void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
 /* A store without tokens misses none. */
 int dlki_hold_has_token(const struct dlki_claim *claim)
 {
-	return claim->token == 0 || claim->token < claim->token_last;
+	const struct dlki_watch *w = claim->watch;
+
+	return claim->token == 0 || (w && claim->token < w->token_last);
 }
 
 /* A lease may be as short as half a ttl when granted, and is renewed after a
@@ -52,9 +54,9 @@ int dlki_hold_fits(const struct dlki_claim *claim, dlk_time now)
  */
 static dlk_time await_token(const struct dlki_claim *claim, dlk_time now)
 {
-	int64_t used = (int64_t)(claim->token - claim->token_first);
+	int64_t used = (int64_t)(claim->token - claim->watch->token_first);
 
-	while (now - claim->token_heard < (used + 1) * 1000)
+	while (now - claim->watch->token_heard < (used + 1) * 1000)
 		now = dlk_now();
 	return now;
 }
@@ -78,8 +80,7 @@ dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 	claim->thread = thread;
 	if (claim->token != 0)
 		claim->ticket->token_used = ++claim->token;
-	claim->asked_at = asked_at;
-	claim->granted_at = now;
+	claim->begun_at = now;
 	c->stats.granted++;
 	dlki_times_add(&c->stats.wait, now - asked_at);
 	dlki_schedule_granted(claim);
@@ -89,7 +90,7 @@ dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 
 bool dlki_hold_end_waits(const dlock_hold *hold, int last)
 {
-	const struct dlki_claim *claim = hold->claim;
+	const struct dlki_claim *claim = dlki_hold_claim(hold);
 
 	return dlki_event_holds_up(hold) ||
 	       (last && claim->upgrades > 0 && !claim->client->closing);

@@ -217,7 +217,7 @@ static int begin_about(struct dlki_question *q, const dlock_lock *lock,
 {
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (lock->multi)
+	if (dlki_lock_is_multi(lock))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"a multi-lock: ask about its members");
 	q->request = dlki_record_request(lock->record);

@@ -37,7 +37,7 @@ int dlki_keep(struct dlki_claim *claim, dlk_time deadline)
 	if (!may_keep(claim) || dlki_watch_refresh(claim, deadline) != 0)
 		return 0;
 	now = dlk_now();
-	if (!may_keep(claim) || claim->watch.wanted ||
+	if (!may_keep(claim) || claim->watch->wanted ||
 	    !dlki_hold_fits(claim, now))
 		return 0;
 	dlki_claim_keep(claim, end_of_keep(claim, now));

@@ -51,6 +51,7 @@ void dlki_claim_rouse_soon(struct dlki_claim *claim)
 static void add_cleanup(struct dlki_claim *claim, dlk_time at)
 {
 	LIST_INSERT_HEAD(&claim->record->cleanups, claim, in_cleanups);
+	claim->is_cleanup = 1;
 	dlki_claim_ref(claim);
 	dlki_schedule_work(claim, at);
 }
@@ -152,7 +153,8 @@ static void forget_cleanup(struct dlki_claim *claim)
 {
 	dlki_heap_remove(&claim->client->schedule.clean, &claim->work);
 	LIST_REMOVE(claim, in_cleanups);
-	claim->in_cleanups.le_prev = NULL;
+	claim->expiry.place = 0;
+	claim->is_cleanup = 0;
 }
 
 void dlki_claim_retake(struct dlki_claim *claim)
@@ -163,7 +165,7 @@ void dlki_claim_retake(struct dlki_claim *claim)
 
 void dlki_claim_gone(struct dlki_claim *claim)
 {
-	bool was_cleanup = dlki_claim_is_cleanup(claim);
+	bool was_cleanup = claim->is_cleanup;
 
 	/* The store may have told the end while dlock_close() asked for the
 	 * end. */
@@ -187,8 +189,7 @@ void dlki_claim_gone(struct dlki_claim *claim)
 
 void dlki_claim_end_lost(struct dlki_claim *claim)
 {
-	dlki_claim_move(claim, dlki_claim_is_cleanup(claim) ? DLKI_CLEANING :
-							      DLKI_GONE);
+	dlki_claim_move(claim, claim->is_cleanup ? DLKI_CLEANING : DLKI_GONE);
 }
 
 void dlki_claim_released(struct dlki_claim *claim, bool confirmed)

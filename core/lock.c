@@ -214,7 +214,7 @@ int dlock_lock_unbind(dlock_lock *lock)
 	struct dlki_scope s = dlki_enter();
 	int rc = dlki_lock_check(lock, 0, &s.err);
 
-	if (rc == 0 && lock->multi)
+	if (rc == 0 && dlki_lock_is_multi(lock))
 		rc = dlk_fail(&s.err, DLOCK_EINVAL,
 			      "a multi-lock has no holds of its own: unbind "
 			      "its members before dlock_multi_new()");

@@ -6,6 +6,7 @@
 #define DLOCK_CORE_LOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "core/record.h"
 
@@ -13,15 +14,22 @@ struct dlki_multi;
 
 struct dlock_lock {
 	struct dlki_record *record;   /* NULL: a multi-lock */
-	struct dlki_multi *multi;
-	int has_read_side;
-	int reads;                    /* acquires take the read side */
-	int unbound;                  /* the holds belong to no thread */
-	struct dlki_claim_list waits; /* under the client's mu */
+	union {
+		struct dlki_multi *multi;
+		struct dlki_claim_list waits; /* under the client's mu */
+	};
 	_Atomic uint64_t cancels;     /* number of dlock_cancel() calls */
 	_Atomic uint64_t answered;    /* of them have ended a wait, if sticky */
-	int sticky;                   /* a cancel waits for a wait to end */
+	bool sticky;                  /* a cancel waits for a wait to end */
+	bool has_read_side;
+	bool reads;                   /* acquires take the read side */
+	bool unbound;                 /* the holds belong to no thread */
 };
+
+static inline bool dlki_lock_is_multi(const dlock_lock *lock)
+{
+	return !lock->record;
+}
 
 /* The body of dlock_mutex_new(). */
 int dlki_mutex_new(dlock_lock **out, dlock_client *client, const char *name,

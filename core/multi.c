@@ -15,7 +15,7 @@ static int compare_members(const void *a, const void *b)
 		((const struct dlki_member *)a)->lock->record;
 	const struct dlki_record *y =
 		((const struct dlki_member *)b)->lock->record;
-	int order = strcmp(x->key, y->key);
+	int order = strcmp(dlki_record_key(x), dlki_record_key(y));
 
 	return order != 0 ?
 		       order :
@@ -39,7 +39,7 @@ static int check_members(dlock_lock **out, dlock_lock *const members[],
 		if (!members[i])
 			return dlk_fail(err, DLOCK_EINVAL, "member %zu is NULL",
 					i);
-		if (members[i]->multi)
+		if (dlki_lock_is_multi(members[i]))
 			return dlk_fail(err, DLOCK_EINVAL,
 					"member %zu is a "
 					"multi-lock; name its members instead",

@@ -72,7 +72,7 @@ static int enter_step(struct dlki_multi_call *call, dlk_time at,
 	if (rc == 0)
 		rc = dlki_acquire_begin(&r->acquire, hold, err);
 	if (rc == 0 && !r->acquire.claim)
-		(*hold)->claim->undelivered = DLKI_TO_HAND_OUT;
+		dlki_hold_claim(*hold)->undelivered = DLKI_TO_HAND_OUT;
 	if (!r->acquire.claim) {
 		atomic_store(&call->at, NULL);
 		return rc;

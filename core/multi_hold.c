@@ -48,7 +48,7 @@ int dlki_multi_release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 
 	while (m->n > 0) {
 		dlock_hold *hold = m->member[m->n - 1].hold;
-		const struct dlock_client *c = hold->claim->client;
+		const struct dlock_client *c = dlki_hold_claim(hold)->client;
 		int64_t ask_ms = dlki_ask_ms(&c->ask);
 		dlk_time deadline = w ? dlki_after_ms(w->deadline, ask_ms) :
 					dlki_after_ms(begun, c->close_ms);
@@ -91,7 +91,8 @@ static void put_read_side_last(struct dlki_multi_hold *m)
 int dlki_multi_may_release(struct dlki_multi_hold *m, struct dlk_error *err)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		struct dlock_client *c = m->member[i].hold->claim->client;
+		struct dlock_client *c =
+			dlki_hold_claim(m->member[i].hold)->client;
 		int rc = dlki_client_ours(c, err);
 
 		if (rc != 0)
@@ -124,7 +125,7 @@ int dlki_multi_check(const dlock_hold *hold)
 	const struct dlki_multi_hold *m = dlki_hold_multi(hold);
 
 	for (size_t i = 0; i < m->n; i++) {
-		int rc = dlki_claim_check(m->member[i].hold->claim);
+		int rc = dlki_claim_check(dlki_hold_claim(m->member[i].hold));
 
 		if (rc != DLOCK_OK)
 			return rc;
@@ -139,7 +140,7 @@ int64_t dlki_multi_least_ms(const dlock_hold *hold,
 	int64_t least = -1;
 
 	for (size_t i = 0; i < m->n; i++) {
-		int64_t ms = ask(m->member[i].hold->claim);
+		int64_t ms = ask(dlki_hold_claim(m->member[i].hold));
 
 		if (ms >= 0 && (least < 0 || ms < least))
 			least = ms;
@@ -151,7 +152,8 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_multi_hold *m = dlki_hold_multi(hold);
 	int none = -1;
-	int fd = dlki_client_ours(m->member[0].hold->claim->client, err);
+	int fd = dlki_client_ours(dlki_hold_claim(m->member[0].hold)->client,
+				  err);
 
 	if (fd != 0)
 		return fd;
@@ -163,7 +165,8 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 		return dlki_system(err, errno, "epoll_create1");
 	for (size_t i = 0; i < m->n; i++) {
 		struct epoll_event ev = { .events = EPOLLIN };
-		int member = dlki_claim_fd(m->member[i].hold->claim, err);
+		int member = dlki_claim_fd(dlki_hold_claim(m->member[i].hold),
+					   err);
 
 		if (member < 0 ||
 		    epoll_ctl(fd, EPOLL_CTL_ADD, member, &ev) != 0) {

@@ -61,7 +61,7 @@ static size_t make_parts(struct dlki_multi_call *call)
 		dlock_hold *hold = m->member[n - 1 - i].hold;
 
 		call->part[i] = (struct dlki_async){
-			.client = hold->claim->client,
+			.client = dlki_hold_claim(hold)->client,
 			.multi = call,
 			.whole = &dlki_multi_call_whole,
 			.releasing = hold,
@@ -120,7 +120,7 @@ int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
 static void end_members(const struct dlki_multi_hold *m, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		dlki_client_end(m->member[i].hold->claim->client);
+		dlki_client_end(dlki_hold_claim(m->member[i].hold)->client);
 }
 
 /* Enter a call with each member's client, or with no client. */
@@ -130,8 +130,8 @@ static int begin_members(struct dlki_multi_hold *m, struct dlk_error *err)
 	int rc = 0;
 
 	while (n < m->n && rc == 0) {
-		rc = dlki_async_client_begin(m->member[n].hold->claim->client,
-					     err);
+		rc = dlki_async_client_begin(
+			dlki_hold_claim(m->member[n].hold)->client, err);
 		n += rc == 0;
 	}
 	if (rc == 0)
@@ -185,7 +185,7 @@ void dlki_multi_parts_hand_out(struct dlki_multi_call *call,
 
 	call->left = m->n;
 	for (size_t i = 0; i < m->n; i++) {
-		struct dlki_claim *claim = m->member[i].hold->claim;
+		struct dlki_claim *claim = dlki_hold_claim(m->member[i].hold);
 
 		call->part[i].acquire.claim = claim;
 		pthread_mutex_lock(&claim->client->mu);

@@ -36,7 +36,8 @@ static void note_holder(const struct dlock_participant *p, void *arg)
 	struct search *s = arg;
 
 	for (size_t i = 0; i < s->m->n && !p->waiting; i++) {
-		const struct dlki_claim *claim = s->m->member[i].hold->claim;
+		const struct dlki_claim *claim =
+			dlki_hold_claim(s->m->member[i].hold);
 
 		if (same_name(claim->record, s->busy) && is_claim(p, claim))
 			s->found = claim;
@@ -47,7 +48,7 @@ static int holds_the_name(const struct dlki_multi_hold *m,
 			  const struct dlki_record *r)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		if (same_name(m->member[i].hold->claim->record, r))
+		if (same_name(dlki_hold_claim(m->member[i].hold)->record, r))
 			return 1;
 	}
 	return 0;

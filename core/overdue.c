@@ -111,7 +111,7 @@ static void end_release(struct dlki_async *r)
 	struct dlk_error stuck, lost = { 0 };
 	int rc;
 
-	fail_stuck(r->releasing->claim->record, &stuck);
+	fail_stuck(dlki_hold_claim(r->releasing)->record, &stuck);
 	rc = dlki_release_leave(r->releasing, &lost);
 	dlki_call_end(r->client);
 	dlki_async_over(r, rc != 0 ? rc : stuck.code, NULL,

@@ -25,7 +25,7 @@ static struct dlki_claim *claim_ahead(const struct dlki_record *r)
 /* Does the waiter get the claim before the other sessions? */
 static int has_turn(const struct dlki_claim *waiter, const struct dlki_claim *h)
 {
-	const struct dlki_watch *w = &h->watch;
+	const struct dlki_watch *w = h->watch;
 
 	return !w->wanted || waiter->turn < w->wanted_turn ||
 	       w->passes < h->client->passes;
@@ -49,13 +49,13 @@ static struct dlki_claim *claim_to_await(const struct dlki_claim *waiter,
 
 	if (!h || w->once || now >= w->deadline)
 		return NULL;
-	if (h->watch.state != DLKI_UNWATCHED)
+	if (dlki_watch_state(h) != DLKI_UNWATCHED)
 		return h;
 	if (dlki_watch_refresh(h, dlk_deadline(dlki_wait_io_limit(h->client, w,
 								  now))) != 0)
 		return NULL;
 	h = claim_ahead(r);
-	return h && h->watch.state != DLKI_UNWATCHED ? h : NULL;
+	return h && dlki_watch_state(h) != DLKI_UNWATCHED ? h : NULL;
 }
 
 int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
@@ -69,15 +69,15 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
 		struct dlki_claim *h;
 
 		claim->passed = dlki_keep_take(claim->record, claim->thread,
-					       claim->asked_at);
+					       claim->begun_at);
 		if (claim->passed) {
 			claim->passed->undelivered = dlki_claim_handing(claim);
 			rc = DLKI_PASSED;
 			break;
 		}
 		h = claim_to_await(claim, w);
-		if (!h ||
-		    (h->watch.state == DLKI_WATCHED && !has_turn(claim, h)))
+		if (!h || (dlki_watch_state(h) == DLKI_WATCHED &&
+			   !has_turn(claim, h)))
 			break;
 		rc = dlki_wait_sleep(claim, lock, w, w->deadline, err);
 	}
@@ -104,15 +104,15 @@ static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 static void give_to(struct dlki_claim *waiter, struct dlki_claim *h,
 		    dlk_time now)
 {
-	dlk_time end = dlki_hold_next(h, waiter->thread, waiter->asked_at, now);
+	dlk_time end = dlki_hold_next(h, waiter->thread, waiter->begun_at, now);
 
 	h->own.count = 1;
 	h->undelivered = dlki_claim_handing(waiter);
 	atomic_store(&h->valid_until, end);
 	if (end != DLK_FOREVER)
 		dlki_schedule_moved(h, end);
-	if (h->watch.wanted && waiter->turn >= h->watch.wanted_turn)
-		h->watch.passes++;
+	if (h->watch->wanted && waiter->turn >= h->watch->wanted_turn)
+		h->watch->passes++;
 	h->client->stats.passed++;
 	dlki_parked_remove(waiter);
 	waiter->passed = h;

@@ -20,7 +20,7 @@ static int check_semaphore(const dlock_lock *lock, struct dlk_error *err)
 {
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
-	if (lock->multi || lock->record->kind != DLK_SEMAPHORE)
+	if (dlki_lock_is_multi(lock) || lock->record->kind != DLK_SEMAPHORE)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a semaphore has permits");
 	return 0;

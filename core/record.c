@@ -19,7 +19,7 @@ static int compare_records(const void *a, const void *b)
 	const struct dlki_record *x = a;
 	const struct dlki_record *y = b;
 
-	return strcmp(x->key, y->key);
+	return strcmp(dlki_record_key(x), dlki_record_key(y));
 }
 
 void dlki_record_unref(struct dlki_record *record)
@@ -36,16 +36,21 @@ void dlki_record_unref(struct dlki_record *record)
 struct dlki_record *dlki_record_new(struct dlock_client *c, enum dlk_kind kind,
 				    const char *name, uint32_t limit)
 {
-	size_t size = strlen(name) + 1;
-	struct dlki_record *record = calloc(1, sizeof(*record) + size);
+	char key[DLKI_KEY_SIZE];
+	size_t name_size = strlen(name) + 1, key_size;
+	struct dlki_record *record;
 
+	dlki_name_key(kind, name, key);
+	key_size = strlen(key) + 1;
+	record = calloc(1, sizeof(*record) + name_size + key_size);
 	if (!record)
 		return NULL;
 	record->client = c;
 	record->kind = kind;
 	record->limit = limit;
-	memcpy(record->name, name, size);
-	dlki_name_key(kind, name, record->key);
+	record->key_at = (uint16_t)name_size;
+	memcpy(record->name, name, name_size);
+	memcpy(record->name + name_size, key, key_size);
 	TAILQ_INIT(&record->parked);
 	return record;
 }
@@ -54,7 +59,7 @@ struct dlk_request dlki_record_request(const struct dlki_record *r)
 {
 	return (struct dlk_request){
 		.name = r->name,
-		.key = r->key,
+		.key = dlki_record_key(r),
 		.label = r->client->label,
 		.kind = r->kind,
 		.mode = r->kind == DLK_SEMAPHORE ? DLK_SHARED : DLK_EXCLUSIVE,

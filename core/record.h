@@ -17,10 +17,6 @@ TAILQ_HEAD(dlki_parked, dlki_claim);
 
 struct dlki_record {
 	struct dlock_client *client;
-	char key[DLKI_KEY_SIZE];      /* of kind and name: orders the tree */
-	enum dlk_kind kind;
-	uint32_t limit;               /* of a semaphore, else 0 */
-	uint64_t refs;                /* under mu: handles and claims */
 	struct dlki_claim_list held;  /* under mu: HELD, or LOST and not
 				       * released */
 	struct dlki_claim_list cleanups; /* under mu: see cleanup.h */
@@ -30,8 +26,18 @@ struct dlki_record {
 	struct dlki_claim *parked_near; /* under mu: the claim ahead of the
 					 * last removed, or NULL */
 	dlk_time crowded_until;       /* under mu: see watch.h */
-	char name[];
+	uint32_t refs;                /* under mu: handles and claims */
+	uint32_t limit;               /* of a semaphore, else 0 */
+	enum dlk_kind kind : 8;
+	uint16_t key_at;              /* in the text */
+	char name[];                  /* and the key */
 };
+
+/* The key of kind and name: orders the tree. */
+static inline const char *dlki_record_key(const struct dlki_record *record)
+{
+	return record->name + record->key_at;
+}
 
 /* The record's name in messages: "lock 'billing'". */
 const char *dlki_kind_name(enum dlk_kind kind);

@@ -10,7 +10,7 @@ static int count_again(dlock_hold *hold, dlock_hold **out,
 	if (hold->count == UINT32_MAX)
 		return dlk_fail(err, DLOCK_EEXHAUSTED,
 				"'%s' was acquired 2^32 - 1 times",
-				hold->claim->record->name);
+				dlki_hold_claim(hold)->record->name);
 	hold->count++;
 	*out = hold;
 	return 0;

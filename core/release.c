@@ -72,9 +72,9 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 		/* Otherwise the thread with the ticket sees to the claim. */
 		if (!claim->busy)
 			dlki_claim_gone(claim);
-	} else if (confirmed && dlki_claim_is_cleanup(claim)) {
+	} else if (confirmed && claim->is_cleanup) {
 		dlki_claim_move(claim, DLKI_CLEANING);
-	} else if (!claim->busy && dlki_claim_is_cleanup(claim)) {
+	} else if (!claim->busy && claim->is_cleanup) {
 		dlki_schedule_now(claim);
 	}
 }
@@ -154,7 +154,7 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 
 static void await_event_callback(const dlock_hold *hold)
 {
-	struct dlock_client *c = hold->claim->client;
+	struct dlock_client *c = dlki_hold_claim(hold)->client;
 
 	while (dlki_event_holds_up(hold) && !dlki_events_here(c))
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
@@ -215,7 +215,7 @@ static dlk_time note_end(struct dlki_claim *claim)
 {
 	dlk_time now = dlk_now();
 
-	dlki_times_add(&claim->client->stats.hold, now - claim->granted_at);
+	dlki_times_add(&claim->client->stats.hold, now - claim->begun_at);
 	return now;
 }
 
@@ -271,7 +271,7 @@ static int check_upgrades(const struct dlki_claim *claim, struct dlk_error *err)
 
 int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 {
-	const struct dlki_claim *claim = hold->claim;
+	const struct dlki_claim *claim = dlki_hold_claim(hold);
 
 	if (claim->record->kind == DLK_SEMAPHORE || claim->client->closing)
 		return 0;
@@ -288,7 +288,7 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 
 int dlki_release_begin(dlock_hold *hold, bool *last, struct dlk_error *err)
 {
-	struct dlki_claim *claim = hold->claim;
+	struct dlki_claim *claim = dlki_hold_claim(hold);
 	int rc = dlki_may_release(hold, err);
 
 	if (rc != 0)
@@ -306,7 +306,7 @@ int dlki_release_begin(dlock_hold *hold, bool *last, struct dlk_error *err)
 int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 		    struct dlki_giving *g, struct dlk_error *err)
 {
-	struct dlki_claim *claim = hold->claim;
+	struct dlki_claim *claim = dlki_hold_claim(hold);
 	int rc = 0;
 
 	g->claim = NULL;
@@ -351,7 +351,7 @@ int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 
 int dlki_release_leave(dlock_hold *hold, struct dlk_error *err)
 {
-	struct dlki_claim *claim = hold->claim;
+	struct dlki_claim *claim = dlki_hold_claim(hold);
 	struct dlki_giving none = { 0 };
 	int rc;
 
@@ -363,7 +363,7 @@ int dlki_release_leave(dlock_hold *hold, struct dlk_error *err)
 
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 {
-	struct dlock_client *c = hold->claim->client;
+	struct dlock_client *c = dlki_hold_claim(hold)->client;
 	int rc = dlki_client_ours(c, err);
 	bool last;
 

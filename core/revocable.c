@@ -9,7 +9,7 @@
 
 static int one_revocable(struct dlock_hold *hold, struct dlk_error *err)
 {
-	struct dlki_claim *claim = hold->claim;
+	struct dlki_claim *claim = dlki_hold_claim(hold);
 	struct dlock_client *c = claim->client;
 	int rc = dlki_client_begin(c, err);
 
@@ -59,7 +59,7 @@ int dlock_revocable(dlock_hold *hold)
 /* The descriptor is there first, so that no notice comes without it. */
 static int wanted_fd(struct dlock_hold *hold, struct dlk_error *err)
 {
-	struct dlki_claim *claim = hold->claim;
+	struct dlki_claim *claim = dlki_hold_claim(hold);
 	struct dlock_client *c = claim->client;
 	int fd = dlki_client_ours(c, err), ask, rc = 0;
 

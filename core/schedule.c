@@ -41,8 +41,7 @@ static void set_work(struct dlki_claim *claim, dlk_time at)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
-	dlki_heap_set(dlki_claim_is_cleanup(claim) ? &schedule->clean :
-						     &schedule->work,
+	dlki_heap_set(claim->is_cleanup ? &schedule->clean : &schedule->work,
 		      &claim->work, at);
 }
 
@@ -121,7 +120,7 @@ void dlki_schedule_granted(struct dlki_claim *claim)
 		most_ms = terms->max_hold_ms;
 	claim->hold_until = DLK_FOREVER;
 	if (most_ms > 0)
-		claim->hold_until = dlki_after_ms(claim->granted_at, most_ms);
+		claim->hold_until = dlki_after_ms(claim->begun_at, most_ms);
 	if (terms && terms->no_renew && only_lease(claim) < claim->hold_until)
 		claim->hold_until = only_lease(claim);
 }
@@ -248,7 +247,6 @@ void dlki_schedule_remove(struct dlki_claim *claim)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
-	if (!dlki_claim_is_cleanup(claim))
-		dlki_heap_remove(&schedule->work, &claim->work);
+	dlki_heap_remove(&schedule->work, &claim->work);
 	dlki_heap_remove(&schedule->expiry, &claim->expiry);
 }

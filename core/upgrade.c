@@ -121,7 +121,7 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 
 static struct dlki_claim *read_claim(const dlock_hold *hold)
 {
-	return dlki_multi_member(hold, DLKI_UPGRADEABLE_READ)->claim;
+	return dlki_hold_claim(dlki_multi_member(hold, DLKI_UPGRADEABLE_READ));
 }
 
 int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
@@ -129,7 +129,7 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 {
 	const struct dlki_record *r;
 
-	if (!lock || !lock->multi || !lock->multi->upgradeable)
+	if (!lock || !dlki_lock_is_multi(lock) || !lock->multi->upgradeable)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"lock is not of dlock_upgradeable_new()");
 	r = dlki_upgrade_lock(lock)->record;
@@ -161,7 +161,7 @@ dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
 
 struct dlki_claim *dlki_upgrade_gate(const dlock_hold *hold)
 {
-	return dlki_multi_member(hold, DLKI_UPGRADEABLE_GATE)->claim;
+	return dlki_hold_claim(dlki_multi_member(hold, DLKI_UPGRADEABLE_GATE));
 }
 
 int dlki_upgrade_over(const struct dlki_wait *wait, struct dlki_claim *gate,

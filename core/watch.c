@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/watch.h"
 
+#include <stdlib.h>
 #include <sys/eventfd.h>
 
 #include "core/base/clock.h"
+#include "core/base/error.h"
 #include "core/event.h"
 #include "core/hold.h"
 #include "core/keep.h"
@@ -47,9 +49,9 @@ int dlki_watch_allows(const struct dlki_claim *claim)
 
 static void note_wanted(struct dlki_claim *claim, uint64_t turn)
 {
-	claim->watch.wanted = 1;
-	claim->watch.wanted_turn = turn;
-	claim->watch.passes = 0;
+	claim->watch->wanted = 1;
+	claim->watch->wanted_turn = turn;
+	claim->watch->passes = 0;
 	claim->record->crowded_until = dlk_now() + CROWDED_NS;
 }
 
@@ -70,12 +72,12 @@ static void tell(struct dlki_claim *claim)
 static void note_answer(struct dlki_claim *claim,
 			const struct dlki_watch *before, int rc)
 {
-	struct dlki_watch *w = &claim->watch;
+	struct dlki_watch *w = claim->watch;
 
-	claim->token_last = claim->ticket->token_last;
+	w->token_last = claim->ticket->token_last;
 	w->looked_at = dlk_now();
-	if (claim->token_heard == 0)
-		claim->token_heard = w->looked_at;
+	if (w->token_heard == 0)
+		w->token_heard = w->looked_at;
 	w->state = DLKI_WATCHED;
 	if (rc > 0) {
 		note_wanted(claim, before->wanted ? before->wanted_turn : 0);
@@ -88,17 +90,37 @@ static void note_answer(struct dlki_claim *claim,
 	}
 }
 
+enum dlki_watching dlki_watch_state(const struct dlki_claim *claim)
+{
+	return claim->watch ? claim->watch->state : DLKI_UNWATCHED;
+}
+
+/* The claim's watch, or NULL: no memory. */
+static struct dlki_watch *need_watch(struct dlki_claim *claim)
+{
+	if (claim->watch)
+		return claim->watch;
+	claim->watch = calloc(1, sizeof(*claim->watch));
+	if (claim->watch)
+		claim->watch->token_first = claim->token;
+	return claim->watch;
+}
+
 /* The caller has seized the claim, which may be watched. */
 static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	const struct dlki_watch before = claim->watch;
+	struct dlki_watch *w = need_watch(claim);
+	struct dlki_watch before;
 	int rc;
 
+	if (!w)
+		return dlki_nomem(err);
+	before = *w;
 	/* A message counts from now on. */
-	claim->watch.wanted = 0;
-	claim->watch.state = DLKI_WATCH_BEGINS;
+	w->wanted = 0;
+	w->state = DLKI_WATCH_BEGINS;
 	pthread_mutex_unlock(&c->mu);
 	DLKI_STORE(c,
 		   rc = c->backend->watch_wanted(claim->ticket, deadline, err));
@@ -110,14 +132,14 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 
 bool dlki_watch_is_shared(const struct dlki_claim *claim)
 {
-	return claim->watch.state == DLKI_WATCH_BEGINS &&
+	return dlki_watch_state(claim) == DLKI_WATCH_BEGINS &&
 	       DLKI_HAS(claim->client->backend, renews_beside_watch);
 }
 
 static int is_fresh(const struct dlki_claim *claim, dlk_time now)
 {
-	return claim->watch.state == DLKI_WATCHED &&
-	       now - claim->watch.looked_at < OLD_NS &&
+	return dlki_watch_state(claim) == DLKI_WATCHED &&
+	       now - claim->watch->looked_at < OLD_NS &&
 	       dlki_hold_has_token(claim);
 }
 
@@ -129,7 +151,8 @@ static int refresh(struct dlki_claim *claim, dlk_time deadline)
 		return 0;
 	if (dlki_watch_allows(claim))
 		(void)ask_store(claim, deadline, &err);
-	return dlki_watch_allows(claim) && claim->watch.state == DLKI_WATCHED ?
+	return dlki_watch_allows(claim) &&
+			       dlki_watch_state(claim) == DLKI_WATCHED ?
 		       0 :
 		       -1;
 }
@@ -141,7 +164,7 @@ int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline)
 
 	if (is_fresh(claim, now))
 		return 0;
-	if (claim->watch.state == DLKI_UNWATCHED &&
+	if (dlki_watch_state(claim) == DLKI_UNWATCHED &&
 	    now < claim->record->crowded_until)
 		return -1;
 	/* The holder may release the claim while this thread waits for the
@@ -212,7 +235,7 @@ void dlki_watch_revoke(struct dlki_record *r)
 
 void dlki_watch_settle(struct dlki_claim *claim, dlk_time deadline)
 {
-	if (claim->watch.state == DLKI_WATCH_BEGINS &&
+	if (dlki_watch_state(claim) == DLKI_WATCH_BEGINS &&
 	    dlki_claim_seize(claim, deadline))
 		dlki_claim_yield(claim);
 }
@@ -243,8 +266,8 @@ void dlk_wanted(struct dlk_session *s, uint64_t id)
 	claim = dlki_slots_find(&c->slots, id);
 	if (claim)
 		tell(claim);
-	if (claim && claim->watch.state != DLKI_UNWATCHED &&
-	    !claim->watch.wanted) {
+	if (claim && dlki_watch_state(claim) != DLKI_UNWATCHED &&
+	    !claim->watch->wanted) {
 		note_wanted(claim, c->turns);
 		if (claim->state == DLKI_KEPT)
 			give_up_kept(claim);

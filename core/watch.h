@@ -19,6 +19,9 @@
  * side, without terms, while HELD with a promise, in a store that can tell. */
 int dlki_watch_allows(const struct dlki_claim *claim);
 
+/* How far is the watch? */
+enum dlki_watching dlki_watch_state(const struct dlki_claim *claim);
+
 /* Have the store watch the claim: ask the store, unless it watches already and
  * has set tokens aside.  Releases mu meanwhile.  0: the claim is watched now;
  * -1: not watched, and right after a request of another session the store is

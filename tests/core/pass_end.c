@@ -128,7 +128,7 @@ static unsigned int refs_of_hold(void)
 	unsigned int n;
 
 	pthread_mutex_lock(&client->mu);
-	n = hold->claim->refs;
+	n = dlki_hold_claim(hold)->refs;
 	pthread_mutex_unlock(&client->mu);
 	return n;
 }

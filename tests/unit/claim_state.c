@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,8 +101,7 @@ struct stage {
 	struct dlock_client client;
 	struct dlk_session session;
 	struct dlki_record *record;
-	struct dlk_ticket ticket;
-	struct dlki_claim claim;
+	struct dlki_claim *claim; /* with a ticket */
 };
 
 /* Makes a claim in state `from`, with the rest as state `to` wants. */
@@ -112,17 +112,22 @@ static void set_stage(struct stage *s, enum dlki_claim_state from,
 	s->session.core = &s->client;
 	s->client.session = &s->session;
 	s->record = dlki_record_new(&s->client, DLK_LOCK, "name", 0);
-	cr_assert(s->record);
-	s->claim.client = &s->client;
-	s->claim.record = s->record;
-	s->claim.ticket = &s->ticket;
-	s->claim.state = from;
-	s->claim.residue.is = to == DLKI_GONE ? DLKI_NONE : DLKI_STANDS;
-	if (to == DLKI_KEPT || to == DLKI_CLEANING)
-		s->claim.in_cleanups.le_prev = &s->record->cleanups.lh_first;
-	s->ticket.id = to != DLKI_GONE;
-	atomic_init(&s->claim.valid_until,
+	s->claim = calloc(1, sizeof(*s->claim) + sizeof(struct dlk_ticket));
+	cr_assert(s->record && s->claim);
+	s->claim->client = &s->client;
+	s->claim->record = s->record;
+	s->claim->state = from;
+	s->claim->residue.is = to == DLKI_GONE ? DLKI_NONE : DLKI_STANDS;
+	s->claim->is_cleanup = to == DLKI_KEPT || to == DLKI_CLEANING;
+	s->claim->ticket->id = to != DLKI_GONE;
+	atomic_init(&s->claim->valid_until,
 		    to == DLKI_HELD ? DLK_FOREVER : DLKI_EXPIRED);
+}
+
+static void clear_stage(struct stage *s)
+{
+	free(s->claim);
+	free(s->record);
 }
 
 static void count_line(const struct dlock_log_line *line, void *arg)
@@ -140,9 +145,9 @@ static bool is_told(struct stage *s, enum dlki_claim_state to)
 
 	dlki_log_init(&s->client.log, count_line, &lines, "", "");
 	dlki_log_open(&bracket, &s->client.log);
-	dlki_claim_move(&s->claim, to);
+	dlki_claim_move(s->claim, to);
 	dlki_log_close(&bracket);
-	return lines == 1 && !dlki_claim_valid(&s->claim);
+	return lines == 1 && !dlki_claim_valid(s->claim);
 }
 
 /* Tells whether the move ends the process, or is_told(). */
@@ -174,11 +179,11 @@ Test(claim_state, moves_as_the_table_has_it)
 			if (!is_legal(from, to))
 				continue;
 			set_stage(&s, from, to);
-			dlki_claim_move(&s.claim, to);
-			cr_expect_eq(s.claim.state, to);
-			cr_expect_eq(dlki_claim_valid(&s.claim),
+			dlki_claim_move(s.claim, to);
+			cr_expect_eq(s.claim->state, to);
+			cr_expect_eq(dlki_claim_valid(s.claim),
 				     to == DLKI_HELD);
-			free(s.record);
+			clear_stage(&s);
 		}
 	}
 }
@@ -195,7 +200,7 @@ Test(claim_state, refuses_any_other_move)
 			cr_expect(is_refused(&s, to), "%s to %s",
 				  dlki_claim_state_name(from),
 				  dlki_claim_state_name(to));
-			free(s.record);
+			clear_stage(&s);
 		}
 	}
 }
@@ -207,17 +212,17 @@ Test(claim_state, refuses_a_move_of_a_claim_that_does_not_fit_to_the_state)
 	struct stage s;
 
 	set_stage(&s, DLKI_HELD, DLKI_RELEASING);
-	atomic_store(&s.claim.valid_until, DLK_FOREVER);
+	atomic_store(&s.claim->valid_until, DLK_FOREVER);
 	cr_expect(is_refused(&s, DLKI_RELEASING));
-	free(s.record);
+	clear_stage(&s);
 	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
-	s.claim.in_cleanups.le_prev = NULL;
+	s.claim->is_cleanup = 0;
 	cr_expect(is_refused(&s, DLKI_CLEANING));
-	free(s.record);
+	clear_stage(&s);
 	set_stage(&s, DLKI_RELEASING, DLKI_GONE);
-	s.ticket.id = 1;
+	s.claim->ticket->id = 1;
 	cr_expect(is_refused(&s, DLKI_GONE));
-	free(s.record);
+	clear_stage(&s);
 }
 
 /* A kept claim is released when another session wants the lock. */
@@ -226,11 +231,11 @@ Test(claim_state, cleaning_follows_an_answer_that_an_attempt_may_follow)
 	struct stage s;
 
 	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
-	s.claim.residue.is = DLKI_MAYBE;
-	s.claim.idle = 1;
-	dlki_release_answered(&s.claim, 0);
-	cr_expect_eq(s.claim.state, DLKI_CLEANING);
-	cr_expect_eq(s.claim.residue.is, DLKI_NONE);
-	cr_expect(dlki_claim_is_cleanup(&s.claim));
-	free(s.record);
+	s.claim->residue.is = DLKI_MAYBE;
+	s.claim->idle = 1;
+	dlki_release_answered(s.claim, 0);
+	cr_expect_eq(s.claim->state, DLKI_CLEANING);
+	cr_expect_eq(s.claim->residue.is, DLKI_NONE);
+	cr_expect(s.claim->is_cleanup);
+	clear_stage(&s);
 }
