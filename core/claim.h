@@ -94,7 +94,6 @@ struct dlki_claim {
 	struct dlki_terms *terms;      /* its own, or NULL */
 	struct dlki_claim *beside;     /* an upgrade: the claim of the read
 					* side, with a reference; else NULL */
-	uint64_t turn;                 /* order of asking within the client */
 	char owner[DLKI_OWNER_SIZE];
 
 	/* The asker's: this client had the lock when the claim was entered. */
@@ -135,9 +134,14 @@ struct dlki_claim {
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time begun_at;             /* the acquire; once granted, the hold */
 	dlk_time lease_until;          /* the lease's own end; DLK_FOREVER */
-	dlk_time hold_until;           /* the hold's end even if the lease is
-					* renewed; likewise */
-	int64_t pause_ns;              /* the last pause between two releases */
+	union {
+		uint64_t turn;         /* the asker's: the order of asking
+					* within the client */
+		dlk_time hold_until;   /* HELD: the hold's end even if the
+					* lease is renewed; likewise */
+		int64_t pause_ns;      /* a clean-up's: the last pause between
+					* two releases */
+	};
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	LIST_ENTRY(dlki_claim) in_list; /* PARKED: the handle's waits; HELD,
 					* LOST: the record's holds */

@@ -52,6 +52,7 @@ static void add_cleanup(struct dlki_claim *claim, dlk_time at)
 {
 	LIST_INSERT_HEAD(&claim->record->cleanups, claim, in_cleanups);
 	claim->is_cleanup = 1;
+	claim->pause_ns = 0;
 	dlki_claim_ref(claim);
 	dlki_schedule_work(claim, at);
 }
