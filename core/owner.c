@@ -19,7 +19,7 @@ static void refill_pool(struct dlki_owners *o)
 
 /* Bytes handed out do not stay in the pool: an owner id is the right to
  * release, and no two requests may ever get the same bytes. */
-static void draw_bytes(struct dlki_owners *o, void *out, size_t size)
+static inline void draw_bytes(struct dlki_owners *o, void *out, size_t size)
 {
 	unsigned char *p;
 

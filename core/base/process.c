@@ -58,15 +58,17 @@ uint64_t dlki_thread_serial(void)
 }
 
 /* The rest of the text is not set: filling it with zeroes takes as long as a
- * mutex. */
+ * mutex, and so does a copy, which the address of a member would cost. */
 struct dlki_scope dlki_enter(void)
 {
 	struct dlki_scope scope;
+	int state;
 
 	scope.errnum = errno;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	scope.cancel_state = state;
 	scope.err.code = DLOCK_OK;
 	scope.err.text[0] = '\0';
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &scope.cancel_state);
 	return scope;
 }
 
