@@ -18,7 +18,8 @@ static void refill_pool(struct dlki_owners *o)
 }
 
 /* Bytes handed out do not stay in the pool: an owner id is the right to
- * release, and no two requests may ever get the same bytes. */
+ * release, and no two requests may ever get the same bytes.  The claim has the
+ * id anyway, so a copy on the stack is not wiped. */
 static inline void draw_bytes(struct dlki_owners *o, void *out, size_t size)
 {
 	unsigned char *p;
@@ -62,7 +63,6 @@ void dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE])
 		out[OWNER_BYTES + i] = digit(id[i] & 15);
 	}
 	out[DLKI_OWNER_SIZE - 1] = '\0';
-	explicit_bzero(id, sizeof(id));
 }
 
 uint64_t dlki_owner_seed(struct dlki_owners *o)
