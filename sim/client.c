@@ -41,9 +41,11 @@ static void on_up(void *arg, const struct dlki_agreed *agreed, dlk_time now)
 
 	(void)now;
 	c->agreed = *agreed;
+	c->was_up = 1;
 }
 
-/* The name has addresses of two servers: the client cannot be opened. */
+/* The program ends that cannot open the client: the name has addresses of two
+ * servers, or the first server is refused. */
 static void on_down(void *arg, dlk_time now)
 {
 	struct sim_client *c = arg;
@@ -51,7 +53,8 @@ static void on_down(void *arg, dlk_time now)
 
 	(void)now;
 	dlki_engine_why(c->engine, &why);
-	c->is_refused |= why.code == DLOCK_EINVAL;
+	c->is_refused |= why.code == DLOCK_EINVAL ||
+			 (!c->was_up && why.code != DLOCK_EUNREACHABLE);
 }
 
 static void on_moved(void *arg, const char *text, dlk_time now)
@@ -101,7 +104,7 @@ static void make_engine(struct sim_client *c)
 void sim_client_begin(struct sim_client *c)
 {
 	c->life++;
-	c->is_refused = 0;
+	c->is_refused = c->was_up = 0;
 	sim_net_note(c->net, "client %d begins life %u", c->number, c->life);
 	sim_world_begin(&c->world, c->net,
 			(uint64_t)c->life << 8 | (uint64_t)c->number);

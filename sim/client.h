@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client of the simulation: a world, an engine with a protocol, and callers.
- * A killed client begins again after a while, as another
- * life.
+ * A killed client begins again after a while, as another life.
  */
 #ifndef DLOCK_SIM_CLIENT_H
 #define DLOCK_SIM_CLIENT_H
@@ -21,6 +20,7 @@ struct sim_client {
 	struct sim_world world;
 	struct dlki_engine *engine; /* NULL: dead until `paused_until` */
 	struct dlki_agreed agreed;
+	int was_up;              /* in this life */
 	int is_refused;          /* by the server: begins another life */
 	struct sim_caller callers[SIM_CLIENT_CALLERS];
 	int64_t paused_until;
