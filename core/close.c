@@ -32,22 +32,28 @@ static int has_parts(const struct dlock_client *c)
 	return !LIST_EMPTY(&c->waits);
 }
 
-/* With mu held: wait for the calls under way.  Clients without threads may have
- * no other thread than this for their parts.  A thread of dlock's leaves them
- * to the program. */
+/* With mu held, which is released meanwhile: do what is due at other clients
+ * without threads, as this thread may be the program's only.  Returns when to
+ * do so again. */
+static dlk_time attend_parts(struct dlock_client *c)
+{
+	if (!has_parts(c))
+		return DLK_FOREVER;
+	pthread_mutex_unlock(&c->mu);
+	dlki_attend_others(c->attendant);
+	pthread_mutex_lock(&c->mu);
+	return dlk_now() + PARTS_NS;
+}
+
+/* With mu held: wait for the calls under way.  A thread of dlock's leaves the
+ * parts of other clients to the program. */
 static void await_calls(struct dlock_client *c)
 {
 	int is_program = c->attendant || !c->close_call;
 
 	while (c->calls > 0) {
-		dlk_time until = DLK_FOREVER;
+		dlk_time until = is_program ? attend_parts(c) : DLK_FOREVER;
 
-		if (is_program && has_parts(c)) {
-			pthread_mutex_unlock(&c->mu);
-			dlki_attend_others(c->attendant);
-			pthread_mutex_lock(&c->mu);
-			until = dlk_now() + PARTS_NS;
-		}
 		if (c->calls > 0)
 			dlki_client_sleep(c, until);
 	}
@@ -256,7 +262,7 @@ static void close_client(struct dlock_client *c)
 		dlki_close_run(c);
 	pthread_mutex_lock(&c->mu);
 	while (c->close_is != DLKI_CLOSE_ENDS || c->asyncs.processing)
-		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+		dlk_cond_wait(&c->changed, &c->mu, attend_parts(c));
 	c->asyncs.processing = 1;
 	dlki_process_end_waits(c, 0, 0);
 	pthread_mutex_unlock(&c->mu);

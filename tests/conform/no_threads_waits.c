@@ -124,9 +124,10 @@ static dlock_lock *member(struct conform *t, dlock_client *c, int i)
 	return l;
 }
 
-/* The member of one client is busy, and a client is closed by the only
- * thread. */
-static void closed_by_its_thread(struct conform *t, int busy, int closed)
+/* The member of one client is busy, and a client is closed by the only thread;
+ * or the client has threads, and the close begins ahead. */
+static void closed_by_its_thread(struct conform *t, int busy, int closed,
+				 int starts)
 {
 	dlock_hold *h = take(member(t, t->client, busy));
 	struct outcome got = { 0 };
@@ -134,13 +135,16 @@ static void closed_by_its_thread(struct conform *t, int busy, int closed)
 	dlock_lock *l[MEMBERS];
 
 	for (int i = 0; i < MEMBERS; i++) {
-		c[i] = no_threads_client(t, NULL);
+		c[i] = starts && i == closed ? another_client(t, NULL, NULL) :
+					       no_threads_client(t, NULL);
 		l[i] = member(t, c[i], i);
 	}
 	ask_async(&got, multi(t, l, MEMBERS), -1);
 	while (stats_of(c[busy]).waiters == 0)
 		for (int i = 0; i < MEMBERS; i++)
 			CHECK_INT(dlock_process(c[i], 0), >=, 0);
+	if (starts)
+		CHECK_OK(dlock_close_start(c[closed], NULL, NULL));
 	close_client(t, c[closed]);
 	if (closed == 0) /* whose operation it is */
 		CHECK_INT(atomic_load(&got.calls), ==, 1);
@@ -152,8 +156,10 @@ static void closed_by_its_thread(struct conform *t, int busy, int closed)
 
 void case_no_threads_multi_closed(struct conform *t)
 {
-	for (int i = 0; i < MEMBERS * MEMBERS; i++)
-		closed_by_its_thread(t, i / MEMBERS, i % MEMBERS);
+	for (int i = 0; i < MEMBERS * MEMBERS; i++) {
+		closed_by_its_thread(t, i / MEMBERS, i % MEMBERS, 0);
+		closed_by_its_thread(t, i / MEMBERS, i % MEMBERS, 1);
+	}
 }
 
 /* The release has a part of each client. */
