@@ -126,6 +126,13 @@ static void check_warning(const struct sim_use *u)
 			       (int)left_ms, (int)warning_ms);
 }
 
+/* Without threads, how long the thread that tells may be busy: with a renewal,
+ * and with a request that waits for a silent store. */
+static int64_t busy_ms(const struct sim_terms *t)
+{
+	return t->ttl_ms + (t->close_ms > t->ask_ms ? t->close_ms : t->ask_ms);
+}
+
 /* Is the hold valid?  The event of a loss comes soon. */
 static int look_at(struct sim_use *u)
 {
@@ -148,9 +155,8 @@ static int look_at(struct sim_use *u)
 	sim_judge_lost(u->hold);
 	stalled = sim_sched_stalled();
 	sim_nap(TOLD_NS);
-	/* So may the thread that waits for the store. */
 	if (u->by->play->terms.no_threads)
-		sim_nap(u->by->play->terms.ttl_ms * SIM_MS);
+		sim_nap(busy_ms(&u->by->play->terms) * SIM_MS);
 	/* The thread that tells may be stopped. */
 	if (sched->stop_rate > 0 || sim_sched_stalled() > stalled)
 		sim_nap(2 * sched->stop_ns + sim_sched_stalled() - stalled);
