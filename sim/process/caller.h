@@ -25,6 +25,7 @@ struct sim_handles {
 struct sim_attending {
 	pthread_t thread;
 	dlock_client *client; /* NULL: there is no such thread */
+	int ticks;            /* the thread asks at each tick, and polls not */
 	int ends;
 };
 

@@ -311,7 +311,8 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	play.terms.begins_upgrades = play.terms.upgrades && seed % 16 == 15;
 	play.terms.starts_releases = play.terms.begins_upgrades &&
 				     seed % 128 == 63;
-	play.terms.no_threads = seed % 16 == 3;
+	play.terms.no_threads = seed % 16 == 3 || seed / 16 % 16 == 14;
+	play.terms.ticks = seed / 16 % 32 == 30;
 	/* A waiter that releases or renews for the client, and gets no answer,
 	 * is late for the claim that it is passed. */
 	if (play.terms.no_threads && play.terms.faults &&

@@ -94,15 +94,24 @@ void sim_stage_uri(const struct sim_play *p, int port,
 		*last_digit(uri) = (char)('1' + port);
 }
 
-static void *attend(void *arg)
+/* Wait for work, or for a tick.  Returns whether there is work. */
+static int await_work(const struct sim_attending *a)
 {
-	struct sim_attending *a = arg;
 	struct pollfd fd = { .fd = dlock_client_fd(a->client),
 			     .events = POLLIN };
 
+	if (!a->ticks)
+		return poll(&fd, 1, -1) == 1;
+	sim_nap(SIM_MS);
+	return dlock_due_ms(a->client) == 0;
+}
+
+static void *attend(void *arg)
+{
+	struct sim_attending *a = arg;
+
 	while (!a->ends) {
-		int rc = poll(&fd, 1, -1) == 1 ? dlock_process(a->client, 0) :
-						 0;
+		int rc = await_work(a) ? dlock_process(a->client, 0) : 0;
 
 		if (rc < 0 && rc != DLOCK_EBUSY)
 			sim_unexpected("dlock_process", rc);
@@ -114,7 +123,8 @@ static void begin_to_attend(struct sim_play *p, size_t client)
 {
 	struct sim_attending *a = &p->attending[client];
 
-	*a = (struct sim_attending){ .client = p->client[client] };
+	*a = (struct sim_attending){ .client = p->client[client],
+				   .ticks = p->terms.ticks };
 	if (pthread_create(&a->thread, NULL, attend, a) != 0)
 		sim_sched_fail("no thread");
 }

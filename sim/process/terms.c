@@ -160,4 +160,7 @@ void sim_terms_tell(const struct sim_terms *t)
 			(int)t->memory_rate, (int)t->memory_burst - 1);
 	if (t->exhausts)
 		fprintf(stderr, "for leases all allocations fail\n");
+	if (t->no_threads)
+		fprintf(stderr, "clients without threads%s\n",
+			t->ticks ? ", at each tick" : "");
 }

@@ -34,6 +34,7 @@ struct sim_terms {
 	int begins_upgrades; /* ... and leave an upgrade that is begun */
 	int starts_releases; /* ... and so is the release of the reader */
 	int no_threads;   /* the clients have none */
+	int ticks;        /* ... and the program's loop cannot poll */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
 	int resizes;      /* semaphores are resized */
 	int observes;     /* callers look at locks, and open clients */
