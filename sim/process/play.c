@@ -298,6 +298,39 @@ static void act(void)
 			       (long long)(sim_allocations() - before));
 }
 
+/* The seed's remainder chooses the feature; in a medley each feature is drawn. */
+static int has(uint64_t seed, uint64_t feature, uint64_t of, uint64_t rest)
+{
+	if (seed / 16 % 16 == 13)
+		return sim_terms_draws(play.chance,
+				       0x6d65646c65790000 + feature, "medley",
+				       3);
+	return seed % of == rest;
+}
+
+static void choose_features(uint64_t seed, const struct sim_scene *scene)
+{
+	struct sim_terms *t = &play.terms;
+
+	t->upgrades = scene->upgrades > 0 &&
+		      has(seed, 1, scene->upgrades, scene->upgrades - 1);
+	t->begins_upgrades = t->upgrades && has(seed, 2, 16, 15);
+	t->starts_releases = t->begins_upgrades && has(seed, 3, 128, 63);
+	t->no_threads = has(seed, 4, 16, 3) || seed / 16 % 16 == 14;
+	t->ticks = seed / 16 % 32 == 30;
+	/* A waiter that releases or renews for the client, and gets no answer,
+	 * is late for the claim that it is passed. */
+	if (t->no_threads && t->faults && strstr(t->uri, "passes="))
+		t->rules.fresh_ns = 0;
+	t->begins_both = has(seed, 5, 8, 4);
+	t->options = has(seed, 6, 8, 5);
+	t->observes = !t->closes && has(seed, 7, 8, 6);
+	t->hasty = !t->closes && !t->exhausts && has(seed, 8, 16, 11);
+	t->polls = !t->closes && has(seed, 9, 8, 1);
+	t->closes_all = t->closes && has(seed, 10, 8, 6);
+	t->resizes = scene->resizes > 0 && has(seed, 11, scene->resizes, 0);
+}
+
 void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 		   int scarce, struct sim_outcome *out)
 {
@@ -306,26 +339,7 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	sim_chance_begin(&chance, seed);
 	play.chance = &chance;
 	sim_terms_draw(&play.terms, scene, scarce, &chance);
-	play.terms.upgrades = scene->upgrades > 0 &&
-			      seed % scene->upgrades == scene->upgrades - 1;
-	play.terms.begins_upgrades = play.terms.upgrades && seed % 16 == 15;
-	play.terms.starts_releases = play.terms.begins_upgrades &&
-				     seed % 128 == 63;
-	play.terms.no_threads = seed % 16 == 3 || seed / 16 % 16 == 14;
-	play.terms.ticks = seed / 16 % 32 == 30;
-	/* A waiter that releases or renews for the client, and gets no answer,
-	 * is late for the claim that it is passed. */
-	if (play.terms.no_threads && play.terms.faults &&
-	    strstr(play.terms.uri, "passes="))
-		play.terms.rules.fresh_ns = 0;
-	play.terms.begins_both = seed % 8 == 4;
-	play.terms.options = seed % 8 == 5;
-	play.terms.observes = seed % 8 == 6 && !play.terms.closes;
-	play.terms.hasty = seed % 16 == 11 && !play.terms.closes &&
-			   !play.terms.exhausts;
-	play.terms.polls = seed % 8 == 1 && !play.terms.closes;
-	play.terms.closes_all = seed % 8 == 6 && play.terms.closes;
-	play.terms.resizes = scene->resizes > 0 && seed % scene->resizes == 0;
+	choose_features(seed, scene);
 	if (tells)
 		sim_terms_tell(&play.terms);
 	sim_sched_trace(tells);
