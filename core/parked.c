@@ -65,7 +65,7 @@ void dlki_parked_kick(struct dlki_record *r)
 			w->woken = DLKI_WOKEN;
 		if (w->call)
 			dlki_async_rouse(w->call);
-		else
+		else if (!dlki_pump_rouse(w))
 			pthread_cond_broadcast(w->cond);
 	}
 }
