@@ -30,6 +30,7 @@ dlock_acquire_options sim_options_draw(struct sim_caller *me,
 {
 	int64_t ttl_ms = dlock_ttl_ms(me->play->client[me->client]);
 	int64_t least_ms = sim_options_least_ms(me);
+	int part = me->play->terms.short_leases ? 6 : 2;
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
 	if (name->kind == SIM_PERMITS)
@@ -45,7 +46,8 @@ dlock_acquire_options sim_options_draw(struct sim_caller *me,
 		break;
 	case 2:
 		if (ttl_ms > 0)
-			o.lease_ms = draw_ms(me, "lease", ttl_ms / 2, ttl_ms);
+			o.lease_ms = draw_ms(me, "lease", ttl_ms / part,
+					     ttl_ms);
 		break;
 	default:
 		break;

@@ -298,13 +298,17 @@ static void act(void)
 			       (long long)(sim_allocations() - before));
 }
 
-/* The seed's remainder chooses the feature; in a medley each feature is drawn. */
+static int is_medley(uint64_t seed)
+{
+	return seed / 16 % 16 == 13;
+}
+
+/* The seed's remainder chooses the feature; a medley draws each feature. */
 static int has(uint64_t seed, uint64_t feature, uint64_t of, uint64_t rest)
 {
-	if (seed / 16 % 16 == 13)
-		return sim_terms_draws(play.chance,
-				       0x6d65646c65790000 + feature, "medley",
-				       3);
+	if (is_medley(seed))
+		return sim_terms_draws(
+			play.chance, 0x6d65646c65790000 + feature, "medley", 3);
 	return seed % of == rest;
 }
 
@@ -324,6 +328,7 @@ static void choose_features(uint64_t seed, const struct sim_scene *scene)
 		t->rules.fresh_ns = 0;
 	t->begins_both = has(seed, 5, 8, 4);
 	t->options = has(seed, 6, 8, 5);
+	t->short_leases = t->options && !t->slow && is_medley(seed);
 	t->observes = !t->closes && has(seed, 7, 8, 6);
 	t->hasty = !t->closes && !t->exhausts && has(seed, 8, 16, 11);
 	t->polls = !t->closes && has(seed, 9, 8, 1);

@@ -124,7 +124,7 @@ static void begin_to_attend(struct sim_play *p, size_t client)
 	struct sim_attending *a = &p->attending[client];
 
 	*a = (struct sim_attending){ .client = p->client[client],
-				   .ticks = p->terms.ticks };
+				     .ticks = p->terms.ticks };
 	if (pthread_create(&a->thread, NULL, attend, a) != 0)
 		sim_sched_fail("no thread");
 }

@@ -35,6 +35,7 @@ struct sim_terms {
 	int starts_releases; /* ... and so is the release of the reader */
 	int no_threads;   /* the clients have none */
 	int ticks;        /* ... and the program's loop cannot poll */
+	int short_leases; /* with terms of holds: shorter than half the ttl */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
 	int resizes;      /* semaphores are resized */
 	int observes;     /* callers look at locks, and open clients */
