@@ -125,16 +125,16 @@ static struct dlki_async *first_ready(struct dlki_asyncs *all)
 struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 {
 	struct dlki_asyncs *all = &c->asyncs;
-	struct dlki_timer *t = dlki_heap_first(&all->next);
+	dlk_time now = dlki_heap_first(&all->next) ? dlk_now() : 0;
+	struct dlki_timer *t;
 	struct dlki_async *r;
-	dlk_time now = t ? dlk_now() : 0;
 
-	for (; t && t->at <= now; t = dlki_heap_first(&all->next)) {
+	while ((t = dlki_heap_due(&all->next, now))) {
 		r = DLKI_CONTAINER_OF(t, struct dlki_async, next);
 		leave_queue(r);
 		dlki_async_ready(r);
 	}
-	*until = t ? t->at : DLK_FOREVER;
+	*until = dlki_heap_next(&all->next);
 	r = first_ready(all);
 	if (!r)
 		return NULL;
@@ -159,9 +159,7 @@ void dlki_async_leave(struct dlki_async *r)
 		return;
 	}
 	r->state = DLKI_ASYNC_PARKED;
-	if (r->sleeps_until != DLK_FOREVER)
-		dlki_heap_set(&r->client->asyncs.next, &r->next,
-			      r->sleeps_until);
+	dlki_heap_set(&r->client->asyncs.next, &r->next, r->sleeps_until);
 }
 
 /* The time to ask has come, and the turn has not. */

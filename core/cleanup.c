@@ -93,11 +93,11 @@ static int add_due(struct batch *b, struct dlock_client *c)
 	dlk_time now = dlk_now();
 
 	for (int i = 0; i < PUT_OFF_MOST; i++) {
-		struct dlki_timer *first = dlki_heap_first(&schedule->clean);
+		struct dlki_timer *first = dlki_heap_due(&schedule->clean, now);
 		struct dlki_claim *claim;
 		int paused = now < schedule->clean_from;
 
-		if (!first || first->at > now)
+		if (!first)
 			return 0;
 		claim = DLKI_CONTAINER_OF(first, struct dlki_claim, work);
 		if (claim->busy) {

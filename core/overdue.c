@@ -159,18 +159,18 @@ static int is_overdue(struct dlki_async *r, int is_stuck)
 dlk_time dlki_overdue_end(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
-	struct dlki_timer *t = dlki_heap_first(&all->end);
+	struct dlki_timer *t;
 	int64_t ask_ms;
 	dlk_time now;
 	int is_stuck;
 
-	if (!t)
+	if (!dlki_heap_first(&all->end))
 		return DLK_FOREVER;
 	now = dlk_now();
 	ask_ms = dlki_ask_ms(&c->ask);
 	is_stuck = all->running_since != 0 &&
 		   now >= dlki_after_ms(all->running_since, ask_ms);
-	for (; t && t->at <= now; t = dlki_heap_first(&all->end)) {
+	while ((t = dlki_heap_due(&all->end, now))) {
 		struct dlki_async *r = DLKI_CONTAINER_OF(t, struct dlki_async,
 							 end);
 
@@ -179,5 +179,5 @@ dlk_time dlki_overdue_end(struct dlock_client *c)
 		else
 			dlki_heap_set(&all->end, t, dlki_after_ms(now, ask_ms));
 	}
-	return t ? t->at : DLK_FOREVER;
+	return dlki_heap_next(&all->end);
 }

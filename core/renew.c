@@ -63,9 +63,7 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 	dlk_time soon = batch_horizon(schedule);
 
 	b->n = 0;
-	for (first = dlki_heap_first(&schedule->work);
-	     b->n < BATCH && first && first->at <= soon;
-	     first = dlki_heap_first(&schedule->work)) {
+	while (b->n < BATCH && (first = dlki_heap_due(&schedule->work, soon))) {
 		struct dlki_claim *claim =
 			DLKI_CONTAINER_OF(first, struct dlki_claim, work);
 

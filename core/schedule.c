@@ -63,11 +63,10 @@ void dlki_schedule_now(struct dlki_claim *claim)
 
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)
 {
-	const struct dlki_timer *work = dlki_heap_first(&schedule->work);
-	const struct dlki_timer *clean = dlki_heap_first(&schedule->clean);
-	dlk_time due = work ? work->at : DLK_FOREVER;
+	dlk_time work = dlki_heap_next(&schedule->work);
+	dlk_time clean = dlki_heap_next(&schedule->clean);
 
-	return clean && clean->at < due ? clean->at : due;
+	return clean < work ? clean : work;
 }
 
 /* The terms' own lease, if shorter than the store's; else 0. */

@@ -15,9 +15,7 @@ static void lose_expired(struct dlki_schedule *schedule)
 	struct dlki_timer *first;
 	dlk_time now = dlk_now();
 
-	for (first = dlki_heap_first(&schedule->expiry);
-	     first && first->at <= now;
-	     first = dlki_heap_first(&schedule->expiry)) {
+	while ((first = dlki_heap_due(&schedule->expiry, now))) {
 		struct dlki_claim *claim =
 			DLKI_CONTAINER_OF(first, struct dlki_claim, expiry);
 
@@ -37,8 +35,7 @@ static void look(struct dlki_source *source)
 	struct dlock_client *c = DLKI_CONTAINER_OF(source, struct dlock_client,
 						   schedule.source);
 	struct dlki_schedule *schedule = &c->schedule;
-	const struct dlki_timer *end;
-	dlk_time next, overdue;
+	dlk_time next, end, overdue;
 
 	pthread_mutex_lock(&c->mu);
 	overdue = schedule->stop ? DLK_FOREVER : dlki_overdue_end(c);
@@ -51,9 +48,9 @@ static void look(struct dlki_source *source)
 			if (dlki_job_post(&schedule->job))
 				next = dlk_now() + DLKI_JOB_STUCK_NS;
 		}
-		end = dlki_heap_first(&schedule->expiry);
-		if (end && end->at < next)
-			next = end->at;
+		end = dlki_heap_next(&schedule->expiry);
+		if (end < next)
+			next = end;
 		if (overdue < next)
 			next = overdue;
 		schedule->armed = next;

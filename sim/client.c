@@ -165,7 +165,7 @@ int64_t sim_client_due(const struct sim_client *c)
 						      DLKI_ALL_SETS)) {
 		due = sim_world_true(
 			&c->world,
-			dlki_alarms_next(dlki_engine_alarms(c->engine)));
+			dlki_heap_next(&dlki_engine_alarms(c->engine)->heap));
 		if (c->world.answer_at < due && !awaits)
 			due = c->world.answer_at;
 	}

@@ -45,17 +45,10 @@ static void arm(struct dlki_attendant *by, dlk_time at)
 	timerfd_settime(by->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-static dlk_time first_time(const struct dlki_attendant *by)
-{
-	const struct dlki_timer *first = dlki_heap_first(&by->times);
-
-	return first ? first->at : DLK_FOREVER;
-}
-
 void dlki_attendant_arm(struct dlki_attendant *by)
 {
-	if (!by->awake && first_time(by) < by->armed)
-		arm(by, first_time(by));
+	if (!by->awake && dlki_heap_next(&by->times) < by->armed)
+		arm(by, dlki_heap_next(&by->times));
 }
 
 static int add(int set_fd, int fd, uint64_t data)
@@ -120,15 +113,14 @@ static void call(struct dlki_attendant *by, struct dlki_source *s)
  * not hold up the rest. */
 static void call_due(struct dlki_attendant *by)
 {
+	struct dlki_timer *first;
 	size_t most = by->times.n;
 	dlk_time now = dlk_now();
 	uint64_t ticks;
 
 	by->armed = DLK_FOREVER;
 	(void)!read(by->timer_fd, &ticks, sizeof(ticks));
-	while (most-- > 0 && first_time(by) <= now) {
-		struct dlki_timer *first = dlki_heap_first(&by->times);
-
+	while (most-- > 0 && (first = dlki_heap_due(&by->times, now))) {
 		dlki_heap_remove(&by->times, first);
 		call(by, DLKI_CONTAINER_OF(first, struct dlki_source, timer));
 	}
@@ -158,7 +150,7 @@ void *dlki_attendant_main(void *arg)
 		struct epoll_event ev;
 		int n;
 
-		arm(by, first_time(by));
+		arm(by, dlki_heap_next(&by->times));
 		by->awake = 0;
 		pthread_mutex_unlock(&by->base.mu);
 		n = epoll_wait(by->set_fd, &ev, 1, -1);
@@ -266,7 +258,7 @@ static void attend(struct dlki_attendant *by)
 	for (int i = 0; i < n; i++)
 		call_readable(by, ev[i].data.u64);
 	call_due(by);
-	arm(by, first_time(by));
+	arm(by, dlki_heap_next(&by->times));
 	by->attended = by->awake = 0;
 	pthread_cond_broadcast(&by->base.changed);
 }
@@ -360,7 +352,7 @@ dlk_time dlki_attendant_due(struct dlki_attendant *by)
 	if (is_readable(by, 0))
 		return 0;
 	pthread_mutex_lock(&by->base.mu);
-	at = first_time(by);
+	at = dlki_heap_next(&by->times);
 	pthread_mutex_unlock(&by->base.mu);
 	return at;
 }

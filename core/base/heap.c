@@ -56,6 +56,10 @@ static void sift(struct dlki_heap *h, size_t i, struct dlki_timer *t)
 
 void dlki_heap_set(struct dlki_heap *h, struct dlki_timer *t, dlk_time at)
 {
+	if (at == DLK_FOREVER) {
+		dlki_heap_remove(h, t);
+		return;
+	}
 	t->at = at;
 	if (t->place == 0) {
 		h->n++;
@@ -77,4 +81,38 @@ void dlki_heap_remove(struct dlki_heap *h, struct dlki_timer *t)
 	last = h->v[--h->n];
 	if (last != t)
 		sift(h, i, last);
+}
+
+/* ---- Alarms -------------------------------------------------------------- */
+
+int dlki_alarms_reserve(struct dlki_alarms *s, size_t n)
+{
+	int rc = dlki_heap_reserve(&s->heap, s->reserved + n);
+
+	if (rc == 0)
+		s->reserved += n;
+	return rc;
+}
+
+void dlki_alarms_unreserve(struct dlki_alarms *s, size_t n)
+{
+	s->reserved -= n;
+}
+
+/* Ring at most as many alarms as the heap has now: an alarm that ring() sets to
+ * the past would hold the thread for ever. */
+size_t dlki_alarms_ring(struct dlki_alarms *s, dlk_time now)
+{
+	size_t most = s->heap.n;
+	size_t rang = 0;
+	struct dlki_timer *t;
+
+	while (rang < most && (t = dlki_heap_due(&s->heap, now))) {
+		struct dlki_alarm *a = (struct dlki_alarm *)t;
+
+		dlki_heap_remove(&s->heap, t);
+		a->ring(a, now);
+		rang++;
+	}
+	return rang;
 }

@@ -129,9 +129,7 @@ void dlki_source_at(struct dlki_source *s, dlk_time at)
 	if (!by)
 		return;
 	pthread_mutex_lock(&by->base.mu);
-	if (at == DLK_FOREVER)
-		dlki_heap_remove(&by->times, &s->timer);
-	else if (has_place(by, s))
+	if (has_place(by, s))
 		dlki_heap_set(&by->times, &s->timer, at);
 	dlki_attendant_arm(by);
 	pthread_mutex_unlock(&by->base.mu);

@@ -39,7 +39,7 @@ static void release(struct dlki_engine *e)
 {
 	for (unsigned int set = 0; set < DLKI_SETS; set++)
 		free(e->in[set]);
-	dlki_alarms_destroy(&e->alarms);
+	dlki_heap_destroy(&e->alarms.heap);
 	dlki_news_free(e);
 	free(e->refused);
 	dlki_endpoint_free(&e->endpoint);

@@ -24,7 +24,7 @@
 #ifndef DLOCK_CORE_LOOP_ENGINE_H
 #define DLOCK_CORE_LOOP_ENGINE_H
 
-#include "core/base/alarm.h"
+#include "core/base/heap.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"
 #include "core/world/world.h"

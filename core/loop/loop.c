@@ -84,7 +84,7 @@ static int has_work(const struct dlki_engine *e, unsigned int sets)
  * the midst of a turn looks before it waits. */
 static void rouse(struct dlki_engine *e)
 {
-	dlk_time at = dlki_alarms_next(&e->alarms);
+	dlk_time at = dlki_heap_next(&e->alarms.heap);
 	unsigned int waits = DLKI_SETS;
 
 	if (has_work(e, 0))
@@ -105,7 +105,7 @@ static void rouse(struct dlki_engine *e)
 static dlk_time wait_until(const struct dlki_engine *e, unsigned int sets,
 			   dlk_time until)
 {
-	dlk_time next = dlki_alarms_next(&e->alarms);
+	dlk_time next = dlki_heap_next(&e->alarms.heap);
 
 	if (has_work(e, sets))
 		return e->now;

@@ -28,7 +28,7 @@
 #include <dlock/backend.h>
 #include <sys/queue.h>
 
-#include "core/base/alarm.h"
+#include "core/base/heap.h"
 
 struct dlki_engine;
 struct dlki_link;

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "core/base/alarm.h"
+#include "core/base/heap.h"
 #include "core/loop/engine.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"

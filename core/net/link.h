@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-#include "core/base/alarm.h"
+#include "core/base/heap.h"
 #include "core/base/backoff.h"
 #include "core/net/bytes.h"
 #include "core/net/endpoint.h"

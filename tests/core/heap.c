@@ -20,7 +20,6 @@ static unsigned int draw(unsigned int below)
 
 static void check_heap(const struct dlki_heap *h, const struct dlki_timer *t)
 {
-	const struct dlki_timer *first = dlki_heap_first(h);
 	dlk_time least = DLK_FOREVER;
 	size_t n = 0;
 
@@ -32,9 +31,11 @@ static void check_heap(const struct dlki_heap *h, const struct dlki_timer *t)
 		cr_assert_eq(h->v[t[i].place - 1], &t[i]);
 	}
 	cr_assert_eq(h->n, n);
-	cr_assert_eq(first != NULL, n > 0);
-	if (first)
-		cr_assert_eq(first->at, least);
+	cr_assert_eq(dlki_heap_first(h) != NULL, n > 0);
+	cr_assert_eq(dlki_heap_next(h), least);
+	cr_assert_eq(dlki_heap_due(h, least - 1), NULL);
+	if (n > 0)
+		cr_assert_eq(dlki_heap_due(h, least), dlki_heap_first(h));
 }
 
 Test(heap, knows_the_earliest_whatever_is_set_moved_and_removed)

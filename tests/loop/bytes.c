@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "core/base/alarm.h"
+#include "core/base/heap.h"
 #include "core/net/bytes.h"
 #include "core/net/flight.h"
 #include "support/address.h"
@@ -180,7 +180,7 @@ Test(alarm, rings_in_order_and_not_before_its_time)
 	struct dlki_alarms s = { 0 };
 	struct ringing r[50] = { 0 };
 
-	cr_assert_eq(dlki_alarms_next(&s), DLK_FOREVER);
+	cr_assert_eq(dlki_heap_next(&s.heap), DLK_FOREVER);
 	cr_assert_eq(dlki_alarms_ring(&s, 100), 0);
 	cr_assert_eq(dlki_alarms_reserve(&s, 50), 0);
 	for (int i = 0; i < 50; i++) {
@@ -197,10 +197,10 @@ Test(alarm, rings_in_order_and_not_before_its_time)
 			cr_assert_eq(r[i].early, 0);
 		}
 		cr_assert_eq(rang, t);
-		cr_assert_eq(dlki_alarms_next(&s),
+		cr_assert_eq(dlki_heap_next(&s.heap),
 			     t < 50 ? t + 1 : DLK_FOREVER);
 	}
-	dlki_alarms_destroy(&s);
+	dlki_heap_destroy(&s.heap);
 }
 
 Test(alarm, that_sets_itself_to_the_past_rings_once_a_call)
@@ -216,5 +216,5 @@ Test(alarm, that_sets_itself_to_the_past_rings_once_a_call)
 	dlki_alarm_set(&s, &r.alarm, DLK_FOREVER);
 	cr_assert_eq(dlki_alarms_ring(&s, 5), 0);
 	cr_assert_eq(r.rang, 2);
-	dlki_alarms_destroy(&s);
+	dlki_heap_destroy(&s.heap);
 }
