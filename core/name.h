@@ -24,4 +24,8 @@ int dlki_name_check(const char *name, struct dlk_error *err);
 void dlki_name_key(enum dlk_kind kind, const char *name,
 		   char out[DLKI_KEY_SIZE]);
 
+/* The body of dlock_name_make(): a legal name out of any bytes. */
+int dlki_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len,
+		   struct dlk_error *err);
+
 #endif

@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
-#include "core/made_name.h"
+#include "core/name.h"
 #include "core/multi_hold.h"
 #include "core/reenter.h"
 #include "core/release.h"

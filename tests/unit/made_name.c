@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/made_name.h"
+#include "core/name.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
