@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/renew.h"
-
+/* The renewer, and the threads of the schedule. */
 #include "core/away.h"
 #include "core/claim.h"
 #include "core/base/clock.h"
 #include "core/base/container.h"
+#include "core/base/error.h"
 #include "core/log.h"
 #include "core/cleanup.h"
 #include "core/lifecycle.h"
+#include "core/overdue.h"
 #include "core/schedule.h"
 #include "core/stats.h"
 #include "core/store.h"
@@ -242,7 +243,9 @@ static void renew_batch(struct dlock_client *c, struct batch *b)
 	}
 }
 
-void dlki_renew_round(struct dlock_client *c)
+/* Do a round of due work: renewals in a batch, then clean-up.  With mu held,
+ * which is released while the backend works. */
+static void renew_round(struct dlock_client *c)
 {
 	struct batch b;
 
@@ -257,4 +260,125 @@ void dlki_renew_round(struct dlock_client *c)
 		return;
 	/* A single batch a round: renewals come first. */
 	dlki_cleanup_round(c);
+}
+
+/* ---- The threads --------------------------------------------------------- */
+
+/* Declare claims lost when their lease has run out.  A renewal does not touch
+ * the heap: after a renewal the claim is put back with the new end. */
+static void lose_expired(struct dlki_schedule *schedule)
+{
+	struct dlki_timer *first;
+	dlk_time now = dlk_now();
+
+	while ((first = dlki_heap_due(&schedule->expiry, now))) {
+		struct dlki_claim *claim =
+			DLKI_CONTAINER_OF(first, struct dlki_claim, expiry);
+
+		dlki_heap_remove(&schedule->expiry, first);
+		if (dlki_claim_valid(claim))
+			dlki_schedule_moved(claim,
+					    atomic_load(&claim->valid_until));
+		else
+			dlki_claim_expire(claim);
+	}
+}
+
+/* Lose the claims that have run out, whatever the store does at the time, and
+ * tell the renewer when work is due. */
+static void look(struct dlki_source *source)
+{
+	struct dlock_client *c = DLKI_CONTAINER_OF(source, struct dlock_client,
+						   schedule.source);
+	struct dlki_schedule *schedule = &c->schedule;
+	dlk_time next, end, overdue;
+
+	pthread_mutex_lock(&c->mu);
+	overdue = schedule->stop ? DLK_FOREVER : dlki_overdue_end(c);
+	if (!schedule->stop) {
+		lose_expired(schedule);
+		next = dlki_schedule_due(schedule);
+		if (next <= dlk_now()) {
+			/* The renewer arms the timer when done. */
+			next = DLK_FOREVER;
+			if (dlki_job_post(&schedule->job))
+				next = dlk_now() + DLKI_JOB_STUCK_NS;
+		}
+		end = dlki_heap_next(&schedule->expiry);
+		if (end < next)
+			next = end;
+		if (overdue < next)
+			next = overdue;
+		schedule->armed = next;
+		dlki_source_at(&schedule->source, next);
+	}
+	pthread_mutex_unlock(&c->mu);
+}
+
+/* The renewer: a round. */
+static int renew(struct dlki_job *job)
+{
+	struct dlock_client *c = DLKI_CONTAINER_OF(job, struct dlock_client,
+						   schedule.job);
+	struct dlki_schedule *schedule = &c->schedule;
+	dlk_time due;
+	int more = 0;
+
+	pthread_mutex_lock(&c->mu);
+	if (!schedule->stop && dlki_schedule_due(schedule) <= dlk_now())
+		renew_round(c);
+	if (!schedule->stop) {
+		due = dlki_schedule_due(schedule);
+		more = due <= dlk_now();
+		if (!more)
+			dlki_schedule_arm(schedule, due);
+	}
+	pthread_mutex_unlock(&c->mu);
+	return more;
+}
+
+/* max(2 ms + 1 % of ttl, the store's own granularity). */
+static int64_t margin_of(const struct dlk_session *s)
+{
+	int64_t own = 2 + s->ttl_ms / 100;
+
+	return own > s->margin_ms ? own : s->margin_ms;
+}
+
+static void schedule_set_up(struct dlki_schedule *schedule,
+			    const struct dlk_session *s)
+{
+	schedule->ttl_ms = s->ttl_ms;
+	schedule->margin_ms = margin_of(s);
+	schedule->linger_ms = s->linger_ms;
+	schedule->interval_ms = s->ttl_ms > 0 ? s->ttl_ms / 3 : s->check_ms;
+	if (s->ttl_ms > 0 && s->check_ms > 0 &&
+	    s->check_ms < schedule->interval_ms)
+		schedule->interval_ms = s->check_ms;
+	if (s->ttl_ms > 0 && schedule->interval_ms == 0)
+		schedule->interval_ms = 1;
+	schedule->armed = DLK_FOREVER;
+	schedule->source.ready = look;
+	schedule->job.run = renew;
+}
+
+int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
+{
+	struct dlki_schedule *schedule = &c->schedule;
+	int rc;
+
+	schedule_set_up(schedule, c->session);
+	rc = dlki_source_join(&schedule->source, c->attendant);
+	if (rc == 0)
+		rc = dlki_job_join(&schedule->job, c->attendant);
+	if (rc == 0)
+		return 0;
+	dlki_source_leave(&schedule->source);
+	return dlki_system(err, rc, "starting a thread");
+}
+
+void dlki_threads_stop(struct dlock_client *c)
+{
+	dlki_source_leave(&c->schedule.source);
+	dlki_job_leave(&c->schedule.job);
 }

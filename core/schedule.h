@@ -43,7 +43,7 @@ struct dlki_schedule {
 	struct dlki_job job;       /* the renewer; likewise */
 };
 
-/* ---- Its threads: threads.c ---------------------------------------------- */
+/* ---- Its threads: renew.c ------------------------------------------------ */
 
 int dlki_threads_start(struct dlock_client *client, struct dlk_error *err);
 
