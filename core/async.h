@@ -79,7 +79,7 @@ struct dlki_async {
 					* name */
 	bool asleep;                   /* the claim sleeps, as in wait.h */
 	bool prepared;                 /* the store has the request: see
-					* async_batch.h */
+					* async_batch.c */
 	bool in_batch;                 /* RUNNING, and was prepared: others may
 					* be over without another wait */
 	bool last;                     /* of the claim's holds that ends */
@@ -145,5 +145,14 @@ void dlki_async_take_back(const struct dlki_claim *read);
 
 /* Take out the first call with a due callback, or NULL; the caller frees it. */
 struct dlki_async *dlki_async_take(struct dlock_client *client);
+
+/* ---- Batches: async_batch.c ---------------------------------------------- */
+
+/* The wait of an acquire begins, later than the program asked. */
+void dlki_async_begin_wait(struct dlki_async *call);
+
+/* Prepare calls, if the next one is not prepared.  For the async thread;
+ * releases mu meanwhile. */
+void dlki_async_prepare(struct dlock_client *client);
 
 #endif

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/async_batch.h"
-
+/*
+ * Requests of many asynchronous calls in one round trip.  Before the async
+ * thread runs the next call that is READY, the thread prepares the calls behind
+ * it, too: the store gets their tickets, and sends the requests together with
+ * the first.  Then each call runs in turn, and finds the answer.
+ *
+ * The thread prepares first attempts, and last releases, but no part of a call
+ * for a multi-lock.  A call that is prepared stays READY, and can be overdue.
+ */
 #include "core/ask.h"
+#include "core/async.h"
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/record.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and closing without waiting: a thread does the slow work, or in a
  * client without threads, dlock_process(). */
-#include "core/async_close.h"
-
 #include <dlock/async.h>
 
 #include "core/async.h"

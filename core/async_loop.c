@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "core/async_close.h"
 #include "core/async_process.h"
 #include "core/base/attendant.h"
 #include "core/base/clock.h"

@@ -3,7 +3,7 @@
 
 #include "core/async.h"
 #include "core/inspect.h"
-#include "core/multi_parts.h"
+#include "core/multi_call.h"
 
 static _Thread_local const struct dlki_frame *frames;
 

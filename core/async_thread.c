@@ -2,7 +2,6 @@
 #include "core/async_thread.h"
 
 #include "core/ask.h"
-#include "core/async_batch.h"
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/base/error.h"

@@ -16,4 +16,9 @@ void dlki_close_run(struct dlock_client *client);
  * caller alone is in dlock_process(), or in dlock_wait(). */
 void dlki_close_finish(struct dlock_client *client);
 
+/* In dlock_process() of a client without threads: open or close the client, if
+ * dlock_open_start() or dlock_close_start() has begun that.  Waits for the
+ * store. */
+void dlki_open_or_close(struct dlock_client *client);
+
 #endif

@@ -9,7 +9,6 @@
 #include "core/guard.h"
 #include "core/multi.h"
 #include "core/multi_acquire.h"
-#include "core/multi_parts.h"
 #include "core/overdue.h"
 
 /* ---- The end ------------------------------------------------------------- */

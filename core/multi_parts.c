@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/multi_parts.h"
+#include "core/multi_call.h"
 
 #include <stdlib.h>
 
