@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/net/seen.h"
 
 /* ---- Where --------------------------------------------------------------- */
 

@@ -144,4 +144,17 @@ void dlki_endpoint_text(const struct dlki_endpoint *p,
 			const struct dlki_address *at,
 			char out[DLKI_ENDPOINT_TEXT]);
 
+/* ---- The findings of a survey of all addresses: seen.c ------------------- */
+
+/* Take in that the server at m->at could not be reached. */
+void dlki_seen_missed(struct dlki_endpoint *p, const struct dlki_met *m,
+		      const struct dlk_error *why);
+
+/* Take in that the server at m->at is known, and is not home. */
+void dlki_seen_met(struct dlki_endpoint *p, const struct dlki_met *m);
+
+/* Judge, after every address was tried.  0: p->met may become home; EINVAL:
+ * there are two servers, and no home yet; or EUNREACHABLE. */
+int dlki_seen_judge(struct dlki_endpoint *p, struct dlk_error *err);
+
 #endif

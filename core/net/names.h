@@ -14,7 +14,17 @@
 #include <sys/queue.h>
 
 #include "core/base/common.h"
-#include "core/net/answer.h"
+#include "core/world/world.h"
+
+/* Most addresses that a name may have here. */
+enum { DLKI_ADDRESSES = 32 };
+
+/* An answer of the system's resolver. */
+struct dlki_found {
+	int rc, errnum; /* EAI_ and, for EAI_SYSTEM, errno */
+	size_t n;       /* more than DLKI_ADDRESSES: too many */
+	struct dlki_address v[DLKI_ADDRESSES];
+};
 
 /* A caller; answered() is called with mu held. */
 struct listener {
@@ -67,5 +77,23 @@ void dlki_names_look_up(struct name *name);
 /* Forget the names without a caller, if no client is left or if the names are
  * many. */
 void dlki_names_forget(struct names *all);
+
+/* ---- Answers ------------------------------------------------------------- */
+
+/* Ask the system, however long it takes.  `flags` are AI_. */
+void dlki_answer_get(struct dlki_found *out, const char *host, uint16_t port,
+		     int flags);
+
+/* Did the name service fail, rather than the name?  `rc` is EAI_. */
+int dlki_answer_is_away(int rc);
+
+/*
+ * Judge an answer for `host`: 0 if it has 1 to DLKI_ADDRESSES addresses.
+ * EUNREACHABLE: the name has none, or too many, or the name service does not
+ * know.  ENOMEM, EEXHAUSTED, EDENIED, ESYSTEM: this process or host is short
+ * of a resource.
+ */
+int dlki_answer_judge(const struct dlki_found *found, const char *host,
+		      struct dlk_error *err);
 
 #endif

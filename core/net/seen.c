@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/net/seen.h"
+#include "core/net/endpoint.h"
 
 #include <errno.h>
 #include <stdio.h>

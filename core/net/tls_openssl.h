@@ -15,7 +15,7 @@
 
 #include "core/net/tls.h"
 
-/* ---- Past sessions: tls_past.c ------------------------------------------- */
+/* ---- Past sessions: tls_context.c ---------------------------------------- */
 
 /* A host name has at most 253 bytes, a peer at most 119. */
 enum { DLKI_TLS_KEY = 400, DLKI_TLS_PAST = 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of a name that cannot be reached: who may be there. */
-#include "core/net/seen.h"
+#include "core/net/endpoint.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
