@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/uri/authority.h"
-#include "core/uri/escape.h"
-
 #include <arpa/inet.h>
 #include <string.h>
+
+#include "core/base/digits.h"
+#include "core/uri/escape.h"
+#include "core/uri/uri.h"
 
 #define HOST_MAX 253 /* of a domain name, RFC 1035 */
 
@@ -39,12 +40,10 @@ static int parse_user(struct dlk_uri *uri, char **room, const char *text,
 
 static const char *parse_port(uint16_t *port, const char *text, size_t len)
 {
-	unsigned int value = 0;
-	size_t i = 0;
+	uint64_t value;
 
-	while (i < len && text[i] >= '0' && text[i] <= '9' && value <= 65535)
-		value = value * 10 + (unsigned int)(text[i++] - '0');
-	if (i < len || value < 1 || value > 65535)
+	if (dlki_digits_read(text, &value) != text + len || value < 1 ||
+	    value > 65535)
 		return "the port must be a number from 1 to 65535";
 	*port = (uint16_t)value;
 	return NULL;

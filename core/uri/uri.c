@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/uri/uri.h"
-#include "core/uri/authority.h"
 #include "core/base/digits.h"
 #include "core/base/error.h"
 #include "core/uri/escape.h"

@@ -44,4 +44,20 @@ int dlki_uri_parse(struct dlk_uri **out, const char *text,
 		   struct dlk_error *err);
 void dlki_uri_free(struct dlk_uri *uri);
 
+/* ---- The middle of a URI: authority.c ------------------------------------ */
+
+/* [user[:password]@]host[:port][,host[:port]...] */
+
+/*
+ * Set user, password, hosts and n_hosts of `uri` from `len` > 0 bytes of text.
+ * Strings go to `*room`, 2 * len + 2 bytes at most, which is moved behind them;
+ * `hosts` has a place more than the text has commas.
+ *
+ * EINVAL numbers the hosts and quotes no text, which may be a password by
+ * mistake.
+ */
+int dlki_authority_parse(struct dlk_uri *uri, struct dlk_host *hosts,
+			 char **room, const char *text, size_t len,
+			 struct dlk_error *err);
+
 #endif

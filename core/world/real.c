@@ -87,12 +87,8 @@ static void drop(const struct real *r, struct member *m)
 
 static dlk_time real_now(struct dlki_world *w)
 {
-	struct timespec ts;
-
 	(void)w;
-	if (clock_gettime(CLOCK_BOOTTIME, &ts) < 0)
-		return DLK_FOREVER;
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+	return dlk_now();
 }
 
 static int real_chance(struct dlki_world *w, void *out, size_t size)

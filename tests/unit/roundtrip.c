@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/roundtrip.h"
+#include "core/ask.h"
 
 #include <criterion/criterion.h>
 
