@@ -48,22 +48,6 @@ static void release(struct dlki_engine *e)
 	free(e);
 }
 
-static int find_server(struct dlki_engine *e,
-		       const struct dlki_engine_options *options,
-		       struct dlk_error *err)
-{
-	const struct dlki_place place = {
-		.path = options->path,
-		.host = options->host,
-		.port = options->port,
-		.addresses = options->addresses,
-		.n_addresses = options->n_addresses,
-	};
-
-	return dlki_endpoint_init(&e->endpoint, &place, e->protocol->told_by,
-				  err);
-}
-
 static int open_store(struct dlki_engine *e,
 		      const struct dlki_engine_options *options,
 		      struct dlk_error *err)
@@ -120,7 +104,8 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 	if (rc != 0)
 		dlki_nomem(err);
 	else
-		rc = find_server(e, options, err);
+		rc = dlki_endpoint_init(&e->endpoint, &options->place,
+					e->protocol->told_by, err);
 	if (rc == 0)
 		rc = open_store(e, options, err);
 	if (rc == 0)

@@ -27,6 +27,7 @@
 #include "core/base/heap.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"
+#include "core/net/endpoint.h"
 #include "core/world/world.h"
 
 struct dlki_tls_context;
@@ -79,14 +80,8 @@ struct dlki_engine_options {
 	const char *label;                    /* borrowed */
 	const void *given;    /* for the protocol: borrowed, or NULL */
 
-	/* The server's place: the first member given; copied.  Without any, a
-	 * store without links. */
-	const char *path; /* of a unix socket */
-	const char *host; /* a name, or an address, IPv6 without brackets */
-	uint16_t port;
-	const struct dlki_address *addresses; /* as of a name */
-	size_t n_addresses;
-
+	struct dlki_place place; /* the server's: copied.  Without any, a store
+				  * without links */
 	const struct dlki_news *news;         /* borrowed, or NULL */
 	void *arg;                            /* of the news' functions */
 	struct dlki_tls_context *tls; /* borrowed: core/net/tls.h.  NULL:

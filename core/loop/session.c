@@ -30,13 +30,14 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 
 	s->base = base;
 	if (uri->n_hosts == 0 || !host->name[0]) {
-		options->path = uri->path;
+		options->place.path = uri->path;
 		snprintf(s->server, sizeof(s->server), "%.110s", uri->path);
 		return;
 	}
-	options->host = host->name;
-	options->port = host->port ? host->port : default_port;
-	dlki_address_text_of(options->host, options->port, s->server);
+	options->place.host = host->name;
+	options->place.port = host->port ? host->port : default_port;
+	dlki_address_text_of(options->place.host, options->place.port,
+			     s->server);
 }
 
 int dlki_session_secure(struct dlki_session *s,

@@ -100,8 +100,8 @@ void setup(void)
 	struct dlki_engine_options options = {
 		.protocol = &lines_protocol,
 		.label = "ear",
-		.addresses = &address,
-		.n_addresses = 1,
+		.place.addresses = &address,
+		.place.n_addresses = 1,
 		.connect_ms = patience_ms(),
 		.patience_ms = 10 * patience_ms(),
 	};

@@ -307,8 +307,8 @@ Test(engine, that_cannot_be_opened_leaves_nothing)
 	struct dlki_engine_options options = {
 		.world = &rig.world.base,
 		.protocol = &protocol,
-		.addresses = &address,
-		.n_addresses = 1,
+		.place.addresses = &address,
+		.place.n_addresses = 1,
 	};
 	struct dlk_error err;
 	struct dlki_engine *e;
@@ -322,10 +322,10 @@ Test(engine, that_cannot_be_opened_leaves_nothing)
 	e = dlki_engine_new(&options, &err);
 	cr_assert_not_null(e);
 	dlki_engine_free(e);
-	options.n_addresses = 0;
+	options.place.n_addresses = 0;
 	cr_assert_null(dlki_engine_new(&options, &err));
 	cr_assert_str_eq(err.text, "link 0");
-	options.n_addresses = 1;
+	options.place.n_addresses = 1;
 	rig.world.chance_error = -EIO;
 	cr_assert_null(dlki_engine_new(&options, &err));
 	cr_assert_str_eq(err.text, "no random bytes");

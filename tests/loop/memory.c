@@ -96,8 +96,8 @@ static int scenario(long n)
 		.world = &world.base,
 		.protocol = &lines_protocol,
 		.label = "ear",
-		.addresses = &address,
-		.n_addresses = 1,
+		.place.addresses = &address,
+		.place.n_addresses = 1,
 		.connect_ms = 2000,
 		.patience_ms = 1000,
 	};
@@ -111,7 +111,7 @@ static int scenario(long n)
 	script_init(&world);
 	address_tcp(&address, "127.0.0.1", port);
 	if (named)
-		options.host = "h.test";
+		options.place.host = "h.test";
 	script_named(&world, 1, &port);
 	shortage_at(n);
 	engine = dlki_engine_new(&options, &err);

@@ -192,8 +192,8 @@ static void open_engine(const char *host, uint16_t port)
 	const struct dlki_engine_options options = {
 		.world = world,
 		.protocol = &lines_protocol,
-		.host = host,
-		.port = port,
+		.place.host = host,
+		.place.port = port,
 		.connect_ms = patience_ms(),
 		.patience_ms = patience_ms(),
 	};
@@ -290,7 +290,7 @@ Test(resolver, a_path_that_does_not_fit_is_refused)
 	const struct dlki_engine_options options = {
 		.world = world,
 		.protocol = &lines_protocol,
-		.path = path,
+		.place.path = path,
 	};
 	struct dlk_error err;
 

@@ -28,14 +28,16 @@ void rig_init(const char *label, size_t n_addresses)
 	for (uint16_t i = 0; i < n_addresses; i++)
 		address_tcp(&addresses[i], "127.0.0.1", (uint16_t)(7000 + i));
 	begin((struct dlki_engine_options){ .label = label,
-					    .addresses = addresses,
-					    .n_addresses = n_addresses });
+					    .place.addresses = addresses,
+					    .place.n_addresses = n_addresses });
 }
 
 void rig_init_host(const char *label, const char *host, const char *path)
 {
-	begin((struct dlki_engine_options){
-		.label = label, .host = host, .port = 7000, .path = path });
+	begin((struct dlki_engine_options){ .label = label,
+					    .place.host = host,
+					    .place.port = 7000,
+					    .place.path = path });
 }
 
 void rig_init_up(const char *label)

@@ -47,8 +47,8 @@ void rig_open(const struct rig_store *store, const char *text)
 		.protocol = store->protocol,
 		.uri = rig.uri,
 		.label = "me",
-		.addresses = &address,
-		.n_addresses = 1,
+		.place.addresses = &address,
+		.place.n_addresses = 1,
 		.patience_ms = store->patience_ms,
 	});
 	dlki_push(rig.e);

@@ -60,8 +60,8 @@ static void start(struct dlki_session *s, const struct dlki_address *address)
 	};
 	struct dlki_engine_options options = {
 		.protocol = &lines_protocol,
-		.addresses = address,
-		.n_addresses = 1,
+		.place.addresses = address,
+		.place.n_addresses = 1,
 		.connect_ms = patience_ms(),
 		.patience_ms = patience_ms(),
 		.news = &news,
