@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/acquire.h"
 
-#include "core/attempt.h"
-#include "core/away.h"
 #include "core/base/clock.h"
 #include "core/guard.h"
 #include "core/holder.h"

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/attempt.h"
+#include "core/acquire.h"
 
-#include "core/away.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/cleanup.h"
 #include "core/guard.h"
 #include "core/hold.h"
 #include "core/schedule.h"
-#include "core/stats.h"
 #include "core/store.h"
 
 /* With mu held: the store granted the lock.  Is enough of the lease left?  If

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/backend_check.h"
-
 #include <stddef.h>
 
 #include "core/registry.h"

@@ -92,4 +92,7 @@ struct dlock_client {
 	struct dlock_stats stats;
 };
 
+/* Count a duration; a negative one counts as 0. */
+void dlki_times_add(struct dlock_times *times, dlk_time ns);
+
 #endif

@@ -7,7 +7,6 @@
 #include "core/event.h"
 #include "core/record.h"
 #include "core/schedule.h"
-#include "core/stats.h"
 
 void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
 {

@@ -345,3 +345,31 @@ void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 	format(&c->log, write_line, &about, fmt, args);
 	va_end(args);
 }
+
+/* ---- Is the store away? -------------------------------------------------- */
+
+int dlki_away_failed(struct dlock_client *c, const char *lock,
+		     const struct dlk_error *err)
+{
+	dlk_time there = 0;
+
+	if (err->code != DLOCK_EUNREACHABLE)
+		return 0;
+	if (atomic_compare_exchange_strong(&c->away_since, &there, dlk_now()))
+		dlki_log_failed(c, DLKI_WARNING, lock, err,
+				"the store does not answer: ");
+	else
+		dlki_log_failed(c, DLKI_DEBUG, lock, err, "");
+	return 1;
+}
+
+void dlki_away_answered(struct dlock_client *c)
+{
+	dlk_time since = atomic_load(&c->away_since);
+
+	if (since != 0 &&
+	    atomic_compare_exchange_strong(&c->away_since, &since, 0))
+		dlki_log(c, DLKI_WARNING,
+			 "the store answers again, after %lld ms",
+			 (long long)((dlk_now() - since) / DLK_MS));
+}

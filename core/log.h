@@ -104,4 +104,17 @@ void dlki_log(struct dlock_client *client, int level, const char *fmt, ...)
 void dlki_log_failed(struct dlock_client *client, int level, const char *lock,
 		     const struct dlk_error *err, const char *what);
 
+/* ---- Is the store away? -------------------------------------------------- */
+
+/* Logged when the store goes and comes back, and not at each request in
+ * between. */
+
+/* Without mu: a request, for `lock` or NULL, came to `err`.  0: not because the
+ * store is away, and no line was logged. */
+int dlki_away_failed(struct dlock_client *client, const char *lock,
+		     const struct dlk_error *err);
+
+/* Without mu: the store answered. */
+void dlki_away_answered(struct dlock_client *client);
+
 #endif

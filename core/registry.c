@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/backend_check.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
 #include "core/uri/params.h"

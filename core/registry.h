@@ -24,4 +24,10 @@ int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 int dlki_registry_add(const struct dlock_backend *b, const char *file,
 		      struct dlk_error *err);
 
+/* ---- The check of members and capabilities: backend_check.c -------------- */
+
+/* EINVAL: a member, a capability or a parameter is missing or does not fit;
+ * `err` names the flaw and the cure.  The schemes are not checked. */
+int dlki_backend_check(const struct dlock_backend *b, struct dlk_error *err);
+
 #endif

@@ -13,7 +13,6 @@
 #include "core/pass.h"
 #include "core/record.h"
 #include "core/schedule.h"
-#include "core/stats.h"
 #include "core/store.h"
 
 /* The answer to a release comes with the answer to the next request.  A client

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The renewer, and the threads of the schedule. */
-#include "core/away.h"
 #include "core/claim.h"
 #include "core/base/clock.h"
 #include "core/base/container.h"
@@ -10,7 +9,6 @@
 #include "core/lifecycle.h"
 #include "core/overdue.h"
 #include "core/schedule.h"
-#include "core/stats.h"
 #include "core/store.h"
 #include "core/watch.h"
 

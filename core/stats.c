@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/stats.h"
-
 #include <stddef.h>
 #include <string.h>
 
-#include "core/guard.h"
 #include "core/base/error.h"
+#include "core/guard.h"
 
 void dlki_times_add(struct dlock_times *times, dlk_time ns)
 {

@@ -2,7 +2,7 @@
 /* The durations of waits and holds, and the lag of renewals. */
 #include "core/fixture.h"
 
-#include "core/stats.h"
+#include "core/client.h"
 
 TestSuite(times, .init = fixture, .timeout = 60);
 
