@@ -13,9 +13,10 @@
 
 #include <dlock/backend.h>
 
-#include "core/base/chacha.h"
-
 #define DLKI_OWNER_SIZE 33 /* with the NUL */
+
+#define DLKI_CHACHA_KEY 32  /* bytes */
+#define DLKI_CHACHA_RUN 256 /* bytes of four blocks, computed at once */
 
 /* Needs the client's mu, or that no other thread has the client. */
 struct dlki_owners {
@@ -32,5 +33,12 @@ void dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE]);
 
 /* Random bits for jitter. */
 uint64_t dlki_owner_seed(struct dlki_owners *o);
+
+/* The ChaCha20 key stream.  Pure.  After RFC 8439, section 2.3. */
+
+/* Compute the blocks counter to counter + 3 of the key stream. */
+void dlki_chacha_run(const unsigned char key[DLKI_CHACHA_KEY],
+		     const unsigned char nonce[12], uint32_t counter,
+		     unsigned char out[DLKI_CHACHA_RUN]);
 
 #endif

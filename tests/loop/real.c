@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "core/world/real.h"
-#include "core/world/socket.h"
 #include "support/address.h"
 #include "support/wait.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/chacha.h"
+#include "core/owner.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
