@@ -333,7 +333,7 @@ void sim_caller_begin(struct sim_caller *c)
 	c->alarm.ring = ring;
 	if (c->claim_size > 0)
 		c->claim = sim_alloc(c->claim_size);
-	if (dlki_alarms_reserve(dlki_engine_alarms(c->engine), 1) != 0)
+	if (dlki_alarms_reserve(&c->engine->alarms, 1) != 0)
 		sim_panic("out of memory");
 	sim_step_rest(c, c->world->base.type->now(&c->world->base));
 }

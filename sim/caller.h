@@ -8,7 +8,7 @@
 #ifndef DLOCK_SIM_CALLER_H
 #define DLOCK_SIM_CALLER_H
 
-#include "core/loop/engine.h"
+#include "core/loop/state.h"
 #include "sim/judge.h"
 #include "sim/world/world.h"
 

@@ -163,9 +163,8 @@ int64_t sim_client_due(const struct sim_client *c)
 	awaits = sim_world_awaits(&c->world);
 	if (!sim_world_has_events(&c->world, awaits ? DLKI_BIT(DLKI_NEWS) :
 						      DLKI_ALL_SETS)) {
-		due = sim_world_true(
-			&c->world,
-			dlki_heap_next(&dlki_engine_alarms(c->engine)->heap));
+		due = sim_world_true(&c->world,
+				     dlki_heap_next(&c->engine->alarms.heap));
 		if (c->world.answer_at < due && !awaits)
 			due = c->world.answer_at;
 	}

@@ -6,7 +6,7 @@
 void sim_step_at(struct sim_caller *c, dlk_time at)
 {
 	c->next_at = at;
-	dlki_alarm_set(dlki_engine_alarms(c->engine), &c->alarm, at);
+	dlki_alarm_set(&c->engine->alarms, &c->alarm, at);
 }
 
 int sim_step_submit(const struct sim_caller *c, struct dlki_op *op,

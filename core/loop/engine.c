@@ -156,11 +156,6 @@ void dlki_unlock(struct dlki_engine *e)
 		e->wake(e, due);
 }
 
-struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e)
-{
-	return &e->alarms;
-}
-
 const struct dlki_store *dlki_engine_store(const struct dlki_engine *e)
 {
 	return e->store;

@@ -135,10 +135,6 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until);
 void dlki_turn_for_answer(struct dlki_engine *e, unsigned int sets,
 			  dlk_time until);
 
-/* The engine's alarms, for the core's own as well.  An alarm set outside of a
- * turn or push needs a push behind it. */
-struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
-
 /* The protocol's own memory. */
 const struct dlki_store *dlki_engine_store(const struct dlki_engine *e);
 

@@ -198,7 +198,7 @@ void dlki_turn_for_answer(struct dlki_engine *e, unsigned int sets,
 		dlki_turn(e, sets, until);
 		return;
 	}
-	n = dlki_links_await(l);
+	n = dlki_link_await(l, &e->mu, e->in[l->set]);
 	begin(e);
 	dlki_links_awaited(l, n);
 	end_turn(e, DLKI_BIT(DLKI_ANSWERS));

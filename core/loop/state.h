@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine's own structure, for the files of this folder and their tests.
+ * The engine's own structure, for the files of this folder, their tests, and
+ * the simulation's alarms.
  */
 #ifndef DLOCK_CORE_LOOP_STATE_H
 #define DLOCK_CORE_LOOP_STATE_H
@@ -51,7 +52,8 @@ struct dlki_engine {
 	struct dlki_store *store;
 	struct dlki_agreed agreed;
 	dlk_time now; /* of the turn or push; never goes back */
-	struct dlki_alarms alarms;
+	struct dlki_alarms alarms; /* one set outside of a turn or push needs a
+				    * push behind it */
 	struct dlki_alarm store_alarm;
 	struct dlki_link *links[DLKI_LINKS]; /* the main link first */
 	size_t n_links;

@@ -113,13 +113,6 @@ struct dlki_link *dlki_links_lone(const struct dlki_engine *e)
 	return lone && dlki_link_can_await(lone) ? lone : NULL;
 }
 
-size_t dlki_links_await(struct dlki_link *l)
-{
-	struct dlki_engine *e = l->engine;
-
-	return dlki_link_await(l, &e->mu, e->in[l->set]);
-}
-
 void dlki_links_awaited(struct dlki_link *l, size_t n)
 {
 	if (n > 0)

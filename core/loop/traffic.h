@@ -23,8 +23,7 @@ void dlki_links_look(struct dlki_engine *e);
  * dlki_link_can_await(); or NULL. */
 struct dlki_link *dlki_links_lone(const struct dlki_engine *e);
 
-/* Wait for bytes of the link, and hand them over.  mu is released meanwhile. */
-size_t dlki_links_await(struct dlki_link *l);
+/* Hand over the `n` bytes of a dlki_link_await() to the set's buffer. */
 void dlki_links_awaited(struct dlki_link *l, size_t n);
 
 /* A turn over these sets has read: cut silent links. */

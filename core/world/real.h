@@ -20,8 +20,8 @@ int dlki_real_fd(const struct dlki_world *w, enum dlki_set set);
 
 /* ---- Sockets ------------------------------------------------------------- */
 
-/* Errors are negative errno values.  A connected socket blocks, with a time-out,
- * for await().  All other functions say MSG_DONTWAIT. */
+/* Errors are negative errno values.  A connected socket blocks, with a
+ * time-out, for await().  All other functions say MSG_DONTWAIT. */
 
 /* Open a socket: close-on-exec, and for TCP with TCP_NODELAY and keep-alive. */
 int dlki_socket_open(const struct dlki_address *to);

@@ -206,9 +206,9 @@ Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup)
 
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_alarms_reserve(dlki_engine_alarms(engine), 1), 0);
+	cr_assert_eq(dlki_alarms_reserve(&engine->alarms, 1), 0);
 	at = dlk_now() + 50 * DLK_MS;
-	dlki_alarm_set(dlki_engine_alarms(engine), &alarm, at);
+	dlki_alarm_set(&engine->alarms, &alarm, at);
 	dlki_drive_pump(engine);
 	dlki_unlock(engine);
 	EVENTUALLY(rang() != 0);

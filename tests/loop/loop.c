@@ -181,8 +181,7 @@ Test(loop, an_early_alarm_changes_nothing)
 
 	deadline = rig.world.clock + SECONDS(1) / 2;
 	rig_submit(1, DLKI_ATTEMPT, deadline);
-	dlki_alarm_set(dlki_engine_alarms(rig.e), &rig.ops[1].alarm,
-		       rig.world.clock);
+	dlki_alarm_set(&rig.e->alarms, &rig.ops[1].alarm, rig.world.clock);
 	rig_turn();
 	cr_assert_eq(rig.ended[1], 0);
 	rig_turn_until(never);
