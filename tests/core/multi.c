@@ -105,16 +105,6 @@ CASE(multi, makes_way_for_another_order)
 	OK(taker_join(&taker[1]));
 }
 
-CASE(multi, of_one_lock_by_two_spellings_is_refused)
-{
-	dlock_client *c = closed_at_end(open_store("fakeall://one", NULL));
-	dlock_lock *twice = multi((dlock_lock *[]){ x, mutex(c, "x") }, 2);
-
-	REFUSED(dlock_acquire(twice, -1, &hold), DLOCK_EINVAL,
-		"lock 'x' is a member twice: fakeall://one and fake://one?");
-	cr_assert_eq(fake_held(one), 0);
-}
-
 CASE(multi, of_one_lock_by_two_spellings_is_refused_under_any_label)
 {
 	dlock_client *c = closed_at_end(open_store("fakeall://one", NULL));

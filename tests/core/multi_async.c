@@ -50,28 +50,6 @@ static struct outcome o, stuck;
 #define BRIEF "ttl=60s&ask=50ms&close=30s&connect=30s"
 #define LONG "ttl=60s&ask=30s&close=30s&connect=30s"
 
-CASE(multi_async, holds_nothing_while_it_waits)
-{
-	given_all(BRIEF);
-	fake_occupy(two, DLK_LOCK, "y", 0);
-	ask_async(&o, all, -1);
-	EVENTUALLY(stats(b).waiters == 1);
-	EVENTUALLY(fake_held(one) == 0);
-	OK(dlock_release(take(x)));
-	/* z is busy now, so the client releases y. */
-	fake_occupy(one, DLK_LOCK, "z", 0);
-	fake_vacate(two, DLK_LOCK, "y");
-	EVENTUALLY(stats(a).waiters == 1);
-	OK(dlock_release(take(x)));
-	OK(dlock_release(take(y)));
-	fake_vacate(one, DLK_LOCK, "z");
-	granted(&o);
-	cr_assert_eq(o.client, a);
-	cr_assert_eq(fake_held(one), 2);
-	cr_assert_eq(fake_held(two), 1);
-	OK(dlock_release(o.hold));
-}
-
 /* The client keeps the claim of the member waited for, so the first step of the
  * call ends at once. */
 CASE(multi_async, takes_a_kept_claim_of_the_first_member)

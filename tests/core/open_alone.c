@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "core/client.h"
+#include "support/closed.h"
 #include "support/outcome.h"
 
 TestSuite(open_alone, .timeout = 60);
@@ -23,44 +24,10 @@ static int st_open(struct dlk_session *s, dlk_time deadline,
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "refused");
 }
 
-static void st_close(struct dlk_session *s, dlk_time deadline)
-{
-	(void)s;
-	(void)deadline;
-}
-
-static enum dlk_verdict st_attempt(struct dlk_ticket *t, dlk_time deadline,
-				   struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return DLK_BUSY;
-}
-
-static int st_release(struct dlk_ticket *t, dlk_time deadline,
-		      struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return 0;
-}
-
 static const char *const schemes[] = { "gated", NULL };
 
-static const struct dlock_backend gated = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = schemes,
-	.summary = "a store that is opened when the case wants",
-	.caps = DLOCK_CAP_NO_THREADS,
-	.session_size = sizeof(struct dlk_session),
-	.ticket_size = sizeof(struct dlk_ticket),
-	.open = st_open,
-	.close = st_close,
-	.attempt = st_attempt,
-	.release = st_release,
-};
+/* A store that is opened when the case wants. */
+static struct dlock_backend gated;
 
 static dlock_client *client;
 
@@ -94,6 +61,9 @@ CASE(open_alone, ends_when_another_thread_closes)
 	int64_t begun_ms;
 
 	stall_watch();
+	gated = closed_backend(schemes);
+	gated.caps = DLOCK_CAP_NO_THREADS;
+	gated.open = st_open;
 	cr_assert_eq(dlock_backend_register(&gated), 0);
 	o.no_threads = 1;
 	OK(dlock_open_start("gated:", &o, &client, outcome_note, &opened));

@@ -9,6 +9,7 @@
 
 #include "core/client.h"
 #include "support/census.h"
+#include "support/closed.h"
 
 TestSuite(pump, .timeout = 60);
 
@@ -133,19 +134,19 @@ static void st_pump(struct dlk_session *s)
 
 static const char *const schemes[] = { "piped", NULL };
 
-static const struct dlock_backend piped = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = schemes,
-	.summary = "a store that hears by a pipe",
-	.caps = DLOCK_CAP_WAKE,
-	.session_size = sizeof(struct dlk_session),
-	.ticket_size = sizeof(struct dlk_ticket),
-	.open = st_open,
-	.close = st_close,
-	.attempt = st_attempt,
-	.release = st_release,
-	.pump = st_pump,
-};
+static void make_known(void)
+{
+	static struct dlock_backend piped;
+
+	piped = closed_backend(schemes);
+	piped.caps = DLOCK_CAP_WAKE;
+	piped.open = st_open;
+	piped.close = st_close;
+	piped.attempt = st_attempt;
+	piped.release = st_release;
+	piped.pump = st_pump;
+	cr_assert_eq(dlock_backend_register(&piped), 0);
+}
 
 /* ---- The client of a case ------------------------------------------------ */
 
@@ -161,7 +162,7 @@ static void close_all(void *arg)
 
 static void given_store(void)
 {
-	cr_assert_eq(dlock_backend_register(&piped), 0);
+	make_known();
 	OK(dlock_open(&client, "piped:", NULL));
 	OK(dlock_mutex_new(&lock, client, "a"));
 	OK(dlock_lock_unbind(lock)); /* takers outlive their threads */
@@ -189,16 +190,6 @@ static void others_release(void)
 	send_byte();
 }
 
-static int somebody_pumps(void)
-{
-	int yes;
-
-	pthread_mutex_lock(&client->mu);
-	yes = client->pump.at != NULL;
-	pthread_mutex_unlock(&client->mu);
-	return yes;
-}
-
 static int pumped_by(pthread_t thread)
 {
 	int yes;
@@ -224,7 +215,7 @@ static void taker_pumps(struct taker *t, int64_t timeout_ms)
 {
 	t->keep = 1;
 	taker_start(t, lock, timeout_ms);
-	EVENTUALLY(somebody_pumps());
+	EVENTUALLY(somebody_pumps(client));
 }
 
 static void ends_with(struct taker *t, int rc)
@@ -247,7 +238,7 @@ CASE(pump, is_the_waiters_while_it_waits)
 	others_release();
 	EVENTUALLY(t.done);
 	cr_expect(pumped_by(t.thread));
-	cr_expect_not(somebody_pumps());
+	cr_expect_not(somebody_pumps(client));
 	ends_with(&t, DLOCK_OK);
 }
 
@@ -348,7 +339,7 @@ CASE(pump, of_no_descriptor_is_an_error)
 	struct census before;
 
 	census_take(&before);
-	cr_assert_eq(dlock_backend_register(&piped), 0);
+	make_known();
 	st.refuse = 1;
 	REFUSED(dlock_open(&client, "piped:", NULL), DLOCK_ESYSTEM,
 		"listening: Bad file descriptor");

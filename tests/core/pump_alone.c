@@ -27,16 +27,6 @@ static void given_clients(void)
 	at_end(close_all, client);
 }
 
-static int somebody_pumps(void)
-{
-	int yes;
-
-	pthread_mutex_lock(&client->mu);
-	yes = client->pump.at != NULL;
-	pthread_mutex_unlock(&client->mu);
-	return yes;
-}
-
 static dlock_lock *unbound(dlock_client *c)
 {
 	dlock_lock *l;
@@ -60,11 +50,11 @@ static void two_of_three_leave(dlock_lock *vain, dlock_lock *stays)
 	dlock_cancel(vain);
 	for (int i = 0; i < VAIN; i++)
 		cr_assert_eq(taker_join(&first[i]), DLOCK_ECANCELED);
-	EVENTUALLY(somebody_pumps());
+	EVENTUALLY(somebody_pumps(client));
 	cr_assert_lt(now_ms() - begun_ms, 2000 + stalled_ms());
 	dlock_cancel(stays);
 	cr_assert_eq(taker_join(&last), DLOCK_ECANCELED);
-	cr_assert_not(somebody_pumps());
+	cr_assert_not(somebody_pumps(client));
 }
 
 CASE(pump_alone, goes_to_a_waiter_that_stays)

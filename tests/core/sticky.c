@@ -64,19 +64,6 @@ static void note(const struct dlock_result *r, void *arg)
 	*(int *)arg = r->code;
 }
 
-CASE(sticky, cancel_ends_the_next_asynchronous_wait)
-{
-	int code = 1;
-
-	given_sticky();
-	dlock_cancel(lock);
-	OK(dlock_acquire_start(lock, 1000, note, &code, NULL));
-	OK(dlock_wait(client, 1000));
-	cr_assert_eq(code, DLOCK_ECANCELED);
-	OK(dlock_acquire(lock, 1000, &hold));
-	OK(dlock_release(hold));
-}
-
 /* dlock_cancel_op() is about a single call. */
 CASE(sticky, cancel_is_not_used_up_by_that_of_an_operation)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/support.h"
 
+#include "core/client.h"
+
 dlock_client *open_store(const char *uri, const dlock_options *opts)
 {
 	dlock_client *c = NULL;
@@ -29,4 +31,14 @@ void close_within(dlock_client *client, int64_t most_ms)
 void close_store(dlock_client *client)
 {
 	close_within(client, 5000);
+}
+
+int somebody_pumps(dlock_client *client)
+{
+	int yes;
+
+	pthread_mutex_lock(&client->mu);
+	yes = client->pump.at != NULL;
+	pthread_mutex_unlock(&client->mu);
+	return yes;
 }

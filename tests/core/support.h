@@ -48,4 +48,7 @@ dlock_client *open_store(const char *uri, const dlock_options *opts);
 void close_store(dlock_client *client);
 void close_within(dlock_client *client, int64_t most_ms);
 
+/* Has a waiter of the client the pump? */
+int somebody_pumps(dlock_client *client);
+
 #endif
