@@ -68,25 +68,6 @@ drive)
 		check broken -DBREAK_$flaw
 	done
 	;;
-memcached)
-	check ok -DROUNDS=1
-	check ok -DROUNDS=2 -DN=2
-	check ok -DROUNDS=2 -DSEMAPHORE
-	for flaw in READER WRITER ORDER MARK SHORT RELEASE KEY RUN LEASE \
-		LATE EXPIRE; do
-		check broken -DROUNDS=1 -DBREAK_$flaw
-	done
-	for flaw in COUNT RELEASE LEASE EXPIRE; do
-		check broken -DROUNDS=1 -DSEMAPHORE -DBREAK_$flaw
-	done
-	;;
-memcached-upgrade)
-	# With -DROUNDS=1 -DWRITERS=2 it takes a minute, and 2 GB.
-	check ok
-	for flaw in SWAP ORDER BESIDE READER LOOK; do
-		check broken -DBREAK_$flaw
-	done
-	;;
 pump)
 	check ok
 	check ok -DN=3 -DROUNDS=1
