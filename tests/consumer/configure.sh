@@ -42,9 +42,6 @@ without_criterion() {
 		< none.out || return 1
 	tests none | grep -qx conform-plain || return 1
 	! tests none | grep -qx unit || return 1
-	"$cmake" --build none --target replay-uri &&
-		"$ctest" --test-dir none -R '^replay-uri$' \
-			--no-tests=error || return 1
 	# A user who asked for it is told that it is not there.
 	! configure wanted -DDLOCK_CRITERION=ON || return 1
 	said 'DLOCK_CRITERION=ON, but Criterion was not found' < wanted.out
@@ -70,35 +67,34 @@ build_testing() {
 	[ -z "$(tests off)" ]
 }
 
-# TLS is left out where OpenSSL is not, and the tests that need none say so.
+# TLS is left out where OpenSSL is not.
 without_openssl() {
 	hidden=-DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
 	configure plain $hidden || return 1
 	said "TLS to the stores' servers - lacks OpenSSL 3 (on Debian: apt-get install libssl-dev): OFF" \
 		< plain.out || return 1
 	! configure tls $hidden -DDLOCK_TLS=ON || return 1
-	said 'DLOCK_TLS=ON, but OpenSSL 3 was not found' < tls.out || return 1
-	pkg-config --exists criterion || return 0
-	configure off-tls -DDLOCK_TLS=OFF || return 1
-	"$cmake" --build off-tls --target tls_tests loop_tests &&
-		"$ctest" --test-dir off-tls -R '^(tls|loop)_tests$' \
-			--no-tests=error
+	said 'DLOCK_TLS=ON, but OpenSSL 3 was not found' < tls.out
 }
 
-# Fleets are left out where libmemcached is not, and a URI of one says so.
+# Fleets are left out where libmemcached is not.
 without_libmemcached() {
 	hidden=-DCMAKE_DISABLE_FIND_PACKAGE_Libmemcached=ON
 	configure plain $hidden || return 1
 	said 'fleets of memcached servers - lacks libmemcached (on Debian: apt-get install libmemcached-dev): OFF' \
 		< plain.out || return 1
 	! configure fleets $hidden -DDLOCK_FLEETS=ON || return 1
-	said 'DLOCK_FLEETS=ON, but libmemcached was not found' \
-		< fleets.out || return 1
+	said 'DLOCK_FLEETS=ON, but libmemcached was not found' < fleets.out
+}
+
+# A URI that needs what is left out says so.
+without_either() {
 	pkg-config --exists criterion || return 0
-	configure off-fleets -DDLOCK_FLEETS=OFF || return 1
-	"$cmake" --build off-fleets --target memcached_pool &&
-		"$ctest" --test-dir off-fleets -R '^memcached_pool$' \
-			--no-tests=error
+	configure neither -DDLOCK_TLS=OFF -DDLOCK_FLEETS=OFF || return 1
+	"$cmake" --build neither \
+		--target tls_tests loop_tests memcached_pool &&
+		"$ctest" --test-dir neither --no-tests=error \
+			-R '^(tls_tests|loop_tests|memcached_pool)$'
 }
 
 way "without Criterion" without_criterion
@@ -106,4 +102,5 @@ way "with Criterion" with_criterion
 way "BUILD_TESTING" build_testing
 way "without OpenSSL" without_openssl
 way "without libmemcached" without_libmemcached
+way "without either" without_either
 ways_end

@@ -167,21 +167,17 @@ hpp_by_pkg_config() {
 	done
 }
 
-# Each part of it on its own, by every compiler that is here.
+# Each part of it on its own, by either compiler, and by either standard.
 hpp_alone() {
-	for std in c++17 c++20; do
+	for compiler in "$cxx -std=c++17" "clang++ -std=c++20"; do
+		command -v "${compiler% *}" > /dev/null || continue
 		for part in "$prefix"/include/dlock/dlock.hpp \
 				"$prefix"/include/dlock/cxx/*.hpp; do
-			for compiler in "$cxx" clang++; do
-				command -v "$compiler" > /dev/null || continue
-				# shellcheck disable=SC2086 # a list of words
-				echo "#include \"$part\"" | $compiler -std=$std \
-					$warnings -Wshadow -Wconversion \
-					-Wnon-virtual-dtor -Wold-style-cast \
-					-fsyntax-only \
-					-I "$prefix/include" -x c++ - ||
-					return 1
-			done
+			# shellcheck disable=SC2086 # a list of words
+			echo "#include \"$part\"" | $compiler $warnings \
+				-Wshadow -Wconversion -Wnon-virtual-dtor \
+				-Wold-style-cast -fsyntax-only \
+				-I "$prefix/include" -x c++ - || return 1
 		done
 	done
 	echo "#include <dlock/dlock.hpp>" | $cxx -std=c++14 -fsyntax-only \
@@ -193,7 +189,7 @@ loops_in_cxx() {
 	for loop in uv:libuv libevent:libevent glib:glib-2.0 \
 			sd-event:libsystemd; do
 		flags=$(pkg-config --cflags "${loop#*:}") || continue
-		# shellcheck disable=SC2086 # a list of words
+		# shellcheck disable=SC2046,SC2086 # lists of words
 		echo "#include <dlock/${loop%:*}.h>" | $cxx -std=c++17 \
 			$warnings -Wold-style-cast -I "$prefix/include" \
 			$(echo " $flags" | sed 's/ -I/ -isystem /g') \
