@@ -32,6 +32,9 @@ struct options {
 	const struct sim_scene *scene;
 };
 
+/* In a build for coverage: store the counts, which _exit() drops. */
+extern void __gcov_dump(void) __attribute__((weak));
+
 /* The child's part. */
 static void play(const struct options *o, uint64_t seed, int tells, int to)
 {
@@ -43,6 +46,8 @@ static void play(const struct options *o, uint64_t seed, int tells, int to)
 	sim_play_seed(seed, tells, o->scene, o->scarce, &out);
 	if (write(to, &out, sizeof(out)) != sizeof(out))
 		_exit(2);
+	if (__gcov_dump)
+		__gcov_dump();
 	_exit(0);
 }
 
