@@ -62,27 +62,6 @@ Test(heap, knows_the_earliest_whatever_is_set_moved_and_removed)
 	cr_assert_eq(h.room, 0);
 }
 
-Test(heap, grows_and_keeps_what_is_in_it)
-{
-	static struct dlki_timer t[1000];
-	struct dlki_heap h = { 0 };
-	dlk_time last = 0;
-
-	for (size_t i = 0; i < 1000; i++) {
-		cr_assert_eq(dlki_heap_reserve(&h, i + 1), 0);
-		dlki_heap_set(&h, &t[i], draw(100000));
-	}
-	for (size_t i = 0; i < 1000; i++) {
-		struct dlki_timer *first = dlki_heap_first(&h);
-
-		cr_assert_geq(first->at, last);
-		last = first->at;
-		dlki_heap_remove(&h, first);
-	}
-	cr_assert_null(dlki_heap_first(&h));
-	dlki_heap_destroy(&h);
-}
-
 /* The table does not read claims, so any address will do. */
 static struct dlki_claim *claim(unsigned int i)
 {
