@@ -7,6 +7,9 @@
 #include "core/net/names.h"
 #include "core/uri/uri.h"
 
+/* How often a thread that sleeps looks whether it is to attend. */
+#define LOOK_NS (10 * DLK_MS)
+
 int dlki_client_here(const struct dlock_client *client, struct dlk_error *err)
 {
 	if (!client)
@@ -37,12 +40,8 @@ void dlki_call_begin(struct dlock_client *client)
 void dlki_call_end(struct dlock_client *client)
 {
 	client->calls--;
-	if (!client->closing)
-		return;
-	pthread_cond_broadcast(&client->changed);
-	/* A thread in dlki_client_sleep() polls the attendant. */
-	if (client->attendant)
-		dlki_source_at(&client->schedule.source, 0);
+	if (client->closing)
+		pthread_cond_broadcast(&client->changed);
 }
 
 int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
@@ -62,13 +61,17 @@ int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
 
 void dlki_client_sleep(struct dlock_client *client, dlk_time until)
 {
-	if (!client->attendant) {
-		dlk_cond_wait(&client->changed, &client->mu, until);
+	dlk_time look_at = dlk_now() + LOOK_NS;
+
+	if (client->attendant && dlki_attendant_is_wanted(client->attendant)) {
+		pthread_mutex_unlock(&client->mu);
+		dlki_attend_if_free(client->attendant);
+		pthread_mutex_lock(&client->mu);
 		return;
 	}
-	pthread_mutex_unlock(&client->mu);
-	dlki_attend_until(client->attendant, until);
-	pthread_mutex_lock(&client->mu);
+	if (client->attendant && look_at < until)
+		until = look_at;
+	dlk_cond_wait(&client->changed, &client->mu, until);
 }
 
 void dlki_client_destroy(struct dlock_client *client)

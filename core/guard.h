@@ -26,7 +26,8 @@ void dlki_call_begin(struct dlock_client *client);
 void dlki_call_end(struct dlock_client *client);
 
 /* With mu held, which is released meanwhile: sleep until `until` or a change.
- * In a client without threads this thread attends meanwhile. */
+ * In a client without threads this thread attends meanwhile, up to 10 ms
+ * late. */
 void dlki_client_sleep(struct dlock_client *client, dlk_time until);
 
 /* Unlock mu; frees the client if no reference is left. */

@@ -279,7 +279,7 @@ void dlki_attend(struct dlki_attendant *by)
 	dlki_attend_unless_roused(by, UINT64_MAX, DLK_FOREVER);
 }
 
-static void visit(struct dlki_attendant *by)
+void dlki_attend_if_free(struct dlki_attendant *by)
 {
 	pthread_mutex_lock(&by->base.mu);
 	if (!by->attended)
@@ -300,7 +300,7 @@ void dlki_attend_others(const struct dlki_attendant *but)
 			continue;
 		by->visits++;
 		pthread_mutex_unlock(&here->base.mu);
-		visit(by);
+		dlki_attend_if_free(by);
 		pthread_mutex_lock(&here->base.mu);
 		by->visits--;
 		pthread_cond_broadcast(&here->base.changed);
@@ -326,30 +326,29 @@ void dlki_attendant_rouse(struct dlki_attendant *by)
 	pthread_mutex_unlock(&by->base.mu);
 }
 
-static int is_readable(const struct dlki_attendant *by, dlk_time until)
+static int is_readable(const struct dlki_attendant *by)
 {
 	struct pollfd p = { .fd = by->set_fd, .events = POLLIN };
-	dlk_time left = dlki_sleep_ns(until);
-	struct timespec ts = { 0 };
+	const struct timespec none = { 0 };
 
-	if (left > 0) {
-		ts.tv_sec = left / 1000000000;
-		ts.tv_nsec = left % 1000000000;
-	}
-	return ppoll(&p, 1, &ts, NULL) > 0;
+	return ppoll(&p, 1, &none, NULL) > 0;
 }
 
-void dlki_attend_until(struct dlki_attendant *by, dlk_time until)
+int dlki_attendant_is_wanted(struct dlki_attendant *by)
 {
-	if (is_readable(by, until))
-		dlki_attend(by);
+	int yes;
+
+	pthread_mutex_lock(&by->base.mu);
+	yes = !by->attended && is_readable(by);
+	pthread_mutex_unlock(&by->base.mu);
+	return yes;
 }
 
 dlk_time dlki_attendant_due(struct dlki_attendant *by)
 {
 	dlk_time at;
 
-	if (is_readable(by, 0))
+	if (is_readable(by))
 		return 0;
 	pthread_mutex_lock(&by->base.mu);
 	at = dlki_heap_next(&by->times);

@@ -75,8 +75,11 @@ void dlki_attend_unless_roused(struct dlki_attendant *by, uint64_t rouses,
 uint64_t dlki_attendant_rouses(struct dlki_attendant *by);
 void dlki_attendant_rouse(struct dlki_attendant *by);
 
-/* The same, once a source is due, or at `until`. */
-void dlki_attend_until(struct dlki_attendant *by, dlk_time until);
+/* Is a source due, and no thread there? */
+int dlki_attendant_is_wanted(struct dlki_attendant *by);
+
+/* As dlki_attend(), unless another thread is there. */
+void dlki_attend_if_free(struct dlki_attendant *by);
 
 /* The same for each other own attendant of the process, unless a thread is
  * there. */

@@ -23,7 +23,7 @@ static const struct dlk_param params[] = {
 #define CAPS                                                                   \
 	(DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |               \
 	 DLOCK_CAP_FENCE | DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |                   \
-	 DLOCK_CAP_EXPIRE | DLOCK_CAP_UPGRADE)
+	 DLOCK_CAP_EXPIRE | DLOCK_CAP_UPGRADE | DLOCK_CAP_NO_THREADS)
 
 static const char *const full_schemes[] = { "fake", NULL };
 static const char *const bare_schemes[] = { "fakebare", NULL };
