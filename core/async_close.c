@@ -134,6 +134,20 @@ static int start_closer(struct dlock_client *c, struct dlki_async *r,
 	return 0;
 }
 
+/* Another thread of the program may be opening the client. */
+static void end_open(struct dlock_client *c)
+{
+	int opens;
+
+	pthread_mutex_lock(&c->mu);
+	opens = c->opens;
+	if (opens)
+		atomic_store(&c->ends, 1);
+	pthread_mutex_unlock(&c->mu);
+	if (opens)
+		dlki_rousers_rouse(&c->rousers);
+}
+
 static int close_start(dlock_client *c, dlock_done_fn done, void *arg,
 		       struct dlk_error *err)
 {
@@ -145,6 +159,7 @@ static int close_start(dlock_client *c, dlock_done_fn done, void *arg,
 	r = dlki_async_new(c, done, arg);
 	if (!r)
 		return dlki_nomem(err);
+	end_open(c);
 	pthread_mutex_lock(&c->mu);
 	rc = start_closer(c, r, err);
 	pthread_mutex_unlock(&c->mu);

@@ -56,12 +56,13 @@ static int is_closing(void)
 	return yes;
 }
 
-CASE(open_alone, ends_when_another_thread_closes)
+static struct outcome opened, closed;
+static pthread_t opener;
+
+/* Has a thread open the client, and wait in the store. */
+static void given_opener(const char *uri)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
-	struct outcome opened = { 0 };
-	pthread_t opener, closer;
-	int64_t begun_ms;
 
 	stall_watch();
 	gated = closed_backend(schemes);
@@ -69,9 +70,17 @@ CASE(open_alone, ends_when_another_thread_closes)
 	gated.open = st_open;
 	cr_assert_eq(dlock_backend_register(&gated), 0);
 	o.no_threads = 1;
-	OK(dlock_open_start("gated:", &o, &client, outcome_note, &opened));
+	OK(dlock_open_start(uri, &o, &client, outcome_note, &opened));
 	cr_assert_eq(pthread_create(&opener, NULL, processes, NULL), 0);
 	EVENTUALLY(inside);
+}
+
+CASE(open_alone, ends_when_another_thread_closes)
+{
+	pthread_t closer;
+	int64_t begun_ms;
+
+	given_opener("gated:");
 	cr_assert_eq(pthread_create(&closer, NULL, closes, NULL), 0);
 	EVENTUALLY(is_closing());
 	begun_ms = now_ms();
@@ -81,4 +90,22 @@ CASE(open_alone, ends_when_another_thread_closes)
 	cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
 	cr_assert_eq(opened.calls, 1);
 	cr_assert_eq(opened.rc, DLOCK_ECANCELED);
+}
+
+/* The store refuses, and is asked again half a minute later. */
+CASE(open_alone, ends_in_the_pause_between_two_attempts)
+{
+	int64_t begun_ms;
+
+	atomic_store(&go, 1);
+	given_opener("gated:?retry_min=30s&retry_max=30s&connect=60s");
+	begun_ms = now_ms();
+	OK(dlock_close_start(client, outcome_note, &closed));
+	pthread_join(opener, NULL);
+	cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
+	cr_assert_eq(opened.calls, 1);
+	cr_assert_eq(opened.rc, DLOCK_ECANCELED);
+	while (dlock_process(client, 1) > 0)
+		continue;
+	cr_assert_eq(closed.calls, 1);
 }
