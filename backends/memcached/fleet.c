@@ -115,6 +115,20 @@ static void agree(struct memc_session *s, const struct memc_server *server)
 	base->poll_max_ms = pauses.max_ms;
 }
 
+/* The client is open. */
+static void tell_away(struct memc_session *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct dlk_error *why = &s->servers[i].away;
+
+		if (why->code != 0)
+			dlk_log(&s->remote.base, 1,
+				"memcached: server %zu of %u is away, and the "
+				"locks whose names it keeps: %s",
+				i + 1, s->n, why->text);
+	}
+}
+
 /* Wait for the servers.  A server of a fleet may be away, as long as another
  * answers: the locks that it keeps wait for it, and no other lock does. */
 static int await(struct memc_session *s, dlk_time deadline,
@@ -124,28 +138,21 @@ static int await(struct memc_session *s, dlk_time deadline,
 
 	for (size_t i = 0; i < s->n; i++) {
 		struct memc_server *server = &s->servers[i];
-		struct dlk_error why = { 0 };
-		int rc = dlki_memc_server_await(server, deadline, &why);
+		int rc = dlki_memc_server_await(server, deadline,
+						&server->away);
 
 		if (rc == 0 && answer++ == 0)
 			agree(s, server);
-		if (rc == 0)
-			continue;
-		if (answer == 0 && err->code == 0)
-			*err = why;
-		if (rc != DLOCK_EUNREACHABLE) {
-			*err = why;
+		if (rc != 0 && rc != DLOCK_EUNREACHABLE) {
+			*err = server->away;
 			return rc;
 		}
-		if (s->n > 1)
-			dlk_log(&s->remote.base, 1,
-				"memcached: server %zu of %u is away, and the "
-				"locks whose names it keeps: %s",
-				i + 1, s->n, why.text);
 	}
-	if (answer == 0)
+	if (answer == 0) {
+		*err = s->servers[0].away;
 		return err->code;
-	err->code = 0;
+	}
+	tell_away(s);
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct memc_server {
 	struct dlk_host host;
 	char digest[MEMC_DIGEST]; /* of the pool */
 	struct memc_given given;
+	struct dlk_error away; /* when the client was opened, or code 0 */
 
 	/* Under the engine's mutex. */
 	LIST_HEAD(, memc_ticket) watched; /* the server may tell of a wish */

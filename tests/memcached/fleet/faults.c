@@ -82,8 +82,13 @@ CASE(memcached_fleet, opens_while_one_is_silent)
 	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
 }
 
+/* The open asks again and again, and the message tells why. */
 CASE(memcached_fleet, does_not_open_while_none_answers)
 {
+	struct told told = { "", 0 };
+	struct dlock_options options = { .size = sizeof(options),
+					 .on_log = note,
+					 .arg = &told };
 	dlock_client *c;
 	char uri[300];
 
@@ -91,6 +96,7 @@ CASE(memcached_fleet, does_not_open_while_none_answers)
 	for (size_t i = 0; i < FLEET; i++)
 		CHECK_INT(lab_server_kill(f.servers[i]), ==, 0);
 	snprintf(uri, sizeof(uri), "%s&connect=300ms", f.uri);
-	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EUNREACHABLE);
+	CHECK_RC(dlock_open(&c, uri, &options), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "127.0.0.1");
+	CHECK_INT(told.lines, ==, 0);
 }
