@@ -2,6 +2,7 @@
 #include "core/async_process.h"
 
 #include "core/async.h"
+#include "core/guard.h"
 #include "core/inspect.h"
 #include "core/multi_call.h"
 
@@ -221,7 +222,7 @@ void dlki_process_await(struct dlock_client *c, dlk_time until)
 {
 	pthread_mutex_lock(&c->mu);
 	if (c->asyncs.processing && !c->asyncs.ended)
-		dlk_cond_wait(&c->changed, &c->mu, until);
+		dlki_client_sleep(c, until);
 	pthread_mutex_unlock(&c->mu);
 }
 

@@ -25,7 +25,7 @@ int dlki_process_due(struct dlock_client *client, int most, unsigned int waits,
 void dlki_process_end_waits(struct dlock_client *client, unsigned int waits,
 			    unsigned int attends);
 
-/* Wait until no thread processes, or until the time. */
+/* Sleep while another thread processes: until a change, or until the time. */
 void dlki_process_await(struct dlock_client *client, dlk_time until);
 
 /* At the end of the close, by the thread that processes and goes on to: call

@@ -156,7 +156,7 @@ static void await_event_callback(const dlock_hold *hold)
 	struct dlock_client *c = dlki_hold_claim(hold)->client;
 
 	while (dlki_event_holds_up(hold) && !dlki_events_here(c))
-		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+		dlki_client_sleep(c, DLK_FOREVER);
 }
 
 /* A callback does not wait: the release of the write side may wait for the

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two threads process a client without threads. */
+#include "core/fixture.h"
+
+#include <dlock/async.h>
+#include <pthread.h>
+
+TestSuite(wait_alone, .init = timed_fixture, .timeout = 60);
+
+static void stay(const struct dlock_result *r, void *arg)
+{
+	(void)arg;
+	OK(dlock_release(r->hold));
+	atomic_store(&inside, 1);
+	while (!atomic_load(&go))
+		nap_ms(1);
+}
+
+static void *wait_once(void *unused)
+{
+	OK(dlock_wait(client, FOREVER));
+	return unused;
+}
+
+static pthread_t waiter(void)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, wait_once, NULL), 0);
+	return thread;
+}
+
+CASE(wait_alone, renews_while_another_thread_is_in_a_callback)
+{
+	pthread_t stays, waits;
+
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.no_threads = 1;
+	given_client("fake:?ttl=3s");
+	hold = take(unbound(client, "a"));
+	OK(dlock_acquire_start(unbound(client, "b"), 0, stay, NULL, NULL));
+	stays = waiter();
+	EVENTUALLY(atomic_load(&inside));
+	waits = waiter();
+	EVENTUALLY(stats(client).renewed >= 2);
+	OK(dlock_check(hold));
+	atomic_store(&go, 1);
+	pthread_join(stays, NULL);
+	OK(dlock_nudge(client));
+	pthread_join(waits, NULL);
+	OK(dlock_release(hold));
+}
+
+static void *release_lost(void *unused)
+{
+	cr_expect_eq(dlock_release(hold), DLOCK_ELOST);
+	return unused;
+}
+
+CASE(wait_alone, renews_in_a_release_behind_an_event)
+{
+	pthread_t stays, releases;
+	dlock_hold *other;
+
+	events_call(hold_up);
+	options.no_threads = 1;
+	given_client("fake:?ttl=3s");
+	other = take(unbound(client, "a"));
+	hold = take(unbound(client, "b"));
+	lose_last();
+	stays = waiter();
+	EVENTUALLY(atomic_load(&inside));
+	cr_assert_eq(pthread_create(&releases, NULL, release_lost, NULL), 0);
+	EVENTUALLY(stats(client).renewed >= 2);
+	OK(dlock_check(other));
+	atomic_store(&go, 1);
+	pthread_join(stays, NULL);
+	pthread_join(releases, NULL);
+	OK(dlock_release(other));
+}
