@@ -95,6 +95,15 @@ static int run_release(struct dlki_async *r, struct dlk_error *err)
 	return rc;
 }
 
+/* Renewals of a client without threads wait for the answer. */
+static dlk_time latest_answer(const struct dlock_client *c)
+{
+	if (!c->attendant)
+		return DLK_FOREVER;
+	return dlki_after_ms(dlk_now(),
+			     dlki_schedule_beside_ms(&c->schedule, INT64_MAX));
+}
+
 /* The same for a question. */
 static int run_question(struct dlki_async *r, struct dlk_error *err)
 {
@@ -107,7 +116,7 @@ static int run_question(struct dlki_async *r, struct dlk_error *err)
 		may_take_close(release);
 	c->asyncs.asks = 1;
 	pthread_mutex_unlock(&c->mu);
-	rc = dlki_question_ask(r->question, err);
+	rc = dlki_question_ask(r->question, latest_answer(c), err);
 	pthread_mutex_lock(&c->mu);
 	c->asyncs.asks = 0;
 	dlki_call_end(c);

@@ -72,17 +72,10 @@ static int release_batch(struct dlock_client *c, const struct batch *b,
 
 /* ---- The renewer's share ------------------------------------------------ */
 
-/* How long the next clean-up may delay the renewer's renewals, including those
- * of future holds: renewals are due after a third of the lease, and must begin
- * before half of the lease. */
 static dlk_time cleanup_deadline(const struct dlock_client *c, dlk_time now)
 {
-	int64_t most_ms = c->request_ms;
-
-	if (c->schedule.interval_ms > 0 &&
-	    most_ms > c->schedule.interval_ms / 2)
-		most_ms = c->schedule.interval_ms / 2;
-	return dlki_after_ms(now, most_ms > 0 ? most_ms : 1);
+	return dlki_after_ms(now, dlki_schedule_beside_ms(&c->schedule,
+							  c->request_ms));
 }
 
 /* Add the next due clean-up, if there is one.  The deadline is in the past if

@@ -376,13 +376,13 @@ const struct dlki_record *dlki_question_record(const struct dlki_question *q)
 	return q->record;
 }
 
-/* The calls before the question may have taken all of the time. */
-int dlki_question_ask(struct dlki_question *q, struct dlk_error *err)
+int dlki_question_ask(struct dlki_question *q, dlk_time latest,
+		      struct dlk_error *err)
 {
 	dlk_time least = dlki_after_ms(dlk_now(), q->patience.ask_ms);
+	dlk_time end = q->deadline < latest ? q->deadline : latest;
 
-	if (q->deadline < least)
-		q->deadline = least;
+	q->deadline = end > least ? end : least;
 	return q->each ? inspect(q, q->record, err) :
 			 ask_store(q, ask_break, err);
 }

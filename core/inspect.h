@@ -28,9 +28,11 @@ dlk_time dlki_question_begin(struct dlki_question *question,
 const struct dlki_record *dlki_question_record(
 	const struct dlki_question *question);
 
-/* Ask the store, which has `ask` at least.  Without mu, as a call of the
- * client. */
-int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
+/* Ask the store, which has until `latest` at most, but `ask` at least: the
+ * calls before the question may have taken all of the time.  Without mu, as a
+ * call of the client. */
+int dlki_question_ask(struct dlki_question *question, dlk_time latest,
+		      struct dlk_error *err);
 
 /* Tell of the answer, which was `rc`, and free the question.  Without mu; the
  * client stays. */

@@ -162,6 +162,18 @@ void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end)
 	dlki_schedule_arm(schedule, end);
 }
 
+/* Renewals, also those of future holds, are due after a third of the lease, and
+ * must begin before half of the lease. */
+int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
+				int64_t most_ms)
+{
+	int64_t spare_ms = schedule->interval_ms / 2;
+
+	if (schedule->interval_ms > 0 && most_ms > spare_ms)
+		most_ms = spare_ms;
+	return most_ms > 0 ? most_ms : 1;
+}
+
 int64_t dlki_schedule_limit_ms(const struct dlki_claim *claim)
 {
 	int64_t interval_ms = claim->client->schedule.interval_ms;

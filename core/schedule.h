@@ -58,6 +58,11 @@ void dlki_threads_stop(struct dlock_client *client);
 dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 				 dlk_time now, int64_t lease_ms);
 
+/* Return how long a request may take while the renewals wait: at most
+ * `most_ms`, and a sixth of the lease. */
+int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
+				int64_t most_ms);
+
 /* The rest needs the client's mu. */
 
 /* Room in every heap for `n` claims: after that, scheduling cannot fail. */

@@ -53,7 +53,10 @@ int dlki_wait_begin(struct dlki_wait *w, struct dlk_error *err)
 dlk_time dlki_wait_io_limit(const struct dlock_client *c,
 			    const struct dlki_wait *w, dlk_time now)
 {
-	dlk_time most = dlki_after_ms(now, c->request_ms);
+	dlk_time most = dlki_after_ms(
+		now, c->attendant ? dlki_schedule_beside_ms(&c->schedule,
+							    c->request_ms) :
+				    c->request_ms);
 	dlk_time limit = dlki_after_ms(w->deadline, w->patience.ask_ms);
 
 	return limit < most ? limit : most;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two threads process a client without threads. */
-#include "core/fixture.h"
+/* Threads of the program renew the holds of a client without threads, whatever
+ * else they wait for. */
+#include "core/calls.h"
 
 #include <dlock/async.h>
 #include <pthread.h>
@@ -77,4 +78,37 @@ CASE(wait_alone, renews_in_a_release_behind_an_event)
 	pthread_join(stays, NULL);
 	pthread_join(releases, NULL);
 	OK(dlock_release(other));
+}
+
+/* ---- The store is silent to other requests ------------------------------- */
+
+static struct outcome o;
+
+static void given_hold_alone(const char *uri)
+{
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.no_threads = 1;
+	given_client(uri);
+	hold = take(unbound(client, "a"));
+	lock = unbound(client, "b");
+	outcomes_process(client);
+}
+
+CASE(wait_alone, renews_beside_a_question)
+{
+	given_hold_alone("fake:?ttl=3s");
+	FAKE_SCRIPT(fake, FAKE_INSPECT, .gate = 1, .fault = FAKE_REFUSE);
+	OK(dlock_inspect_start(lock, count_participant, 8000, outcome_note,
+			       &o));
+	cr_assert_eq(outcome_of(&o), DLOCK_EUNREACHABLE);
+	OK(dlock_release(hold));
+}
+
+CASE(wait_alone, renews_beside_an_attempt)
+{
+	given_hold_alone("fake:?ttl=3s&close=8s&connect=8s");
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
+	ask_async(&o, lock, 9000);
+	OK(dlock_release(granted(&o)));
+	OK(dlock_release(hold));
 }
