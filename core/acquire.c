@@ -92,6 +92,12 @@ static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
 		a->had_ms = had / DLK_MS;
 }
 
+/* The thread renews other claims, and asks again for the rest of the time. */
+static int is_cut_short(const struct dlki_acquire *a)
+{
+	return a->had_ms > 0 && a->claim->client->attendant;
+}
+
 static int limit_passed(const struct dlki_wait *w)
 {
 	return dlk_now() >= dlki_after_ms(w->deadline, w->patience.ask_ms);
@@ -149,11 +155,11 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		if (rc != DLOCK_EBUSY)
 			unkeep(claim->record);
 		/* Another attempt would have no time, and tell less. */
-		if (last || limit_passed(w))
+		if (limit_passed(w) || (last && !is_cut_short(a)))
 			return fail_at_deadline(a, rc, err);
-		rc = dlki_wait_park(claim, a->lock, w,
-				    next_attempt(claim, rc, w, &a->backoff),
-				    err);
+		now = last ? dlk_now() + DLK_MS :
+			     next_attempt(claim, rc, w, &a->backoff);
+		rc = dlki_wait_park(claim, a->lock, w, now, err);
 		if (rc != 0)
 			return rc;
 	}

@@ -118,6 +118,7 @@ struct dlki_claim {
 	bool queued;                   /* in the dispatcher's queue */
 	bool at_risk;
 	bool is_cleanup;               /* among the record's: see cleanup.h */
+	bool is_short;                 /* of schedule.n_short */
 	unsigned int refs;             /* user, asker, renewer, dispatcher,
 					* upgrades */
 	unsigned int events;           /* bits to deliver:

@@ -355,6 +355,7 @@ static void schedule_set_up(struct dlki_schedule *schedule,
 		schedule->interval_ms = s->check_ms;
 	if (s->ttl_ms > 0 && schedule->interval_ms == 0)
 		schedule->interval_ms = 1;
+	schedule->short_ms = s->ttl_ms / 3;
 	schedule->armed = DLK_FOREVER;
 	schedule->source.ready = look;
 	schedule->job.run = renew;

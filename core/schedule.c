@@ -167,9 +167,9 @@ void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end)
 int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
 				int64_t most_ms)
 {
-	int64_t spare_ms = schedule->interval_ms / 2;
+	int64_t spare_ms = atomic_load(&schedule->short_ms) / 2;
 
-	if (schedule->interval_ms > 0 && most_ms > spare_ms)
+	if (schedule->ttl_ms > 0 && most_ms > spare_ms)
 		most_ms = spare_ms;
 	return most_ms > 0 ? most_ms : 1;
 }
@@ -237,10 +237,36 @@ static void plan_renewal(struct dlki_claim *claim, int part)
 		dlki_schedule_work(claim, next);
 }
 
+static void add_short(struct dlki_claim *claim)
+{
+	struct dlki_schedule *schedule = &claim->client->schedule;
+	int64_t interval_ms = own_lease_ms(claim) / 3;
+
+	if (own_lease_ms(claim) == 0 || claim->is_short ||
+	    claim->terms->no_renew)
+		return;
+	claim->is_short = 1;
+	schedule->n_short++;
+	if (interval_ms < atomic_load(&schedule->short_ms))
+		atomic_store(&schedule->short_ms, interval_ms);
+}
+
+static void remove_short(struct dlki_claim *claim)
+{
+	struct dlki_schedule *schedule = &claim->client->schedule;
+
+	if (!claim->is_short)
+		return;
+	claim->is_short = 0;
+	if (--schedule->n_short == 0)
+		atomic_store(&schedule->short_ms, schedule->ttl_ms / 3);
+}
+
 void dlki_schedule_add(struct dlki_claim *claim)
 {
 	dlk_time end = atomic_load(&claim->valid_until);
 
+	add_short(claim);
 	if (end != DLK_FOREVER)
 		dlki_schedule_moved(claim, end);
 	/* A short lease, from a grant message, is renewed sooner, but not at
@@ -258,6 +284,7 @@ void dlki_schedule_remove(struct dlki_claim *claim)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
+	remove_short(claim);
 	dlki_heap_remove(&schedule->work, &claim->work);
 	dlki_heap_remove(&schedule->expiry, &claim->expiry);
 }

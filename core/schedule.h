@@ -30,6 +30,8 @@ struct dlki_schedule {
 	int64_t clean_pause_ns;    /* the last such pause; 0: reachable */
 	struct dlki_heap expiry;   /* claims by an earlier end of their promise;
 				    * checked again when it comes */
+	size_t n_short;            /* claims with renewals of a shorter lease
+				    * than the store's */
 	dlk_time armed;            /* when dlock-loop looks */
 	int stop;
 
@@ -38,6 +40,9 @@ struct dlki_schedule {
 	int64_t margin_ms;
 	int64_t linger_ms;         /* by which a claim outlives the lease */
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
+
+	/* A third of the shortest lease. */
+	_Atomic int64_t short_ms;
 
 	struct dlki_source source; /* the schedule's time; locks itself */
 	struct dlki_job job;       /* the renewer; likewise */
@@ -59,7 +64,7 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 				 dlk_time now, int64_t lease_ms);
 
 /* Return how long a request may take while the renewals wait: at most
- * `most_ms`, and a sixth of the lease. */
+ * `most_ms`, and a sixth of the shortest lease. */
 int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
 				int64_t most_ms);
 

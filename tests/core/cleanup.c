@@ -41,6 +41,26 @@ CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
+/* A lease of 600 ms is renewed after 200 ms, and after 300 ms at the latest. */
+CASE(cleanup, leaves_time_for_a_short_lease)
+{
+	dlock_acquire_options wanted = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_lock *other;
+	dlock_hold *h;
+	struct fake_call call;
+
+	given_hold("fake:?ttl=30s");
+	other = mutex(client, "b");
+	wanted.lease_ms = 600;
+	OK(dlock_acquire_opts(other, &wanted, &h));
+	refuse(FAKE_RELEASE, 1);
+	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	call = fake_last(fake, FAKE_RELEASE);
+	cr_assert_leq(call.deadline - call.begin, 100 * DLK_MS);
+	(void)dlock_release(h); /* lost, if this thread slept */
+}
+
 /* Delays the arrival of the next `verb`. */
 static void delay(enum fake_verb verb, int64_t ms)
 {

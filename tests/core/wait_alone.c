@@ -112,3 +112,13 @@ CASE(wait_alone, renews_beside_an_attempt)
 	OK(dlock_release(granted(&o)));
 	OK(dlock_release(hold));
 }
+
+/* A sixth of the lease is less than a try has. */
+CASE(wait_alone, asks_again_in_a_try)
+{
+	given_hold_alone("fake:?ttl=3s&close=8s&connect=8s&ask=8s");
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
+	ask_async(&o, lock, 0);
+	OK(dlock_release(granted(&o)));
+	OK(dlock_release(hold));
+}
