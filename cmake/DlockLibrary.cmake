@@ -38,3 +38,17 @@ endif()
 add_library(dlock_static STATIC $<TARGET_OBJECTS:dlock_objects>
 	${copies})
 dlock_library(dlock_static static)
+
+# Optimised builds: functions of one file are inlined in another.  The static
+# library has plain code alone, as its user may have another compiler.
+if(DLOCK_LTO AND CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_OBJCOPY AND
+   CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel|None)$")
+	target_compile_options(dlock_objects PRIVATE
+		-flto=auto -ffat-lto-objects)
+	target_link_options(dlock PRIVATE -flto=auto)
+	add_custom_command(TARGET dlock_static POST_BUILD
+		COMMAND "${CMAKE_OBJCOPY}" --wildcard
+			--remove-section=.gnu.lto_*
+			--remove-section=.gnu.debuglto_*
+			$<TARGET_FILE:dlock_static> VERBATIM)
+endif()

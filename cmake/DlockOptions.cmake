@@ -30,6 +30,8 @@ option(DLOCK_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(DLOCK_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 option(DLOCK_WERROR "Make warnings errors" ${PROJECT_IS_TOP_LEVEL})
 option(DLOCK_HARDEN "Harden optimised builds" ${PROJECT_IS_TOP_LEVEL})
+option(DLOCK_LTO "Optimise the shared library as a whole (gcc)"
+	${PROJECT_IS_TOP_LEVEL})
 set(DLOCK_ZSH_DIR share/zsh/site-functions CACHE STRING
 	"Where zsh looks for completions; Debian: share/zsh/vendor-completions")
 # They cannot run under TSan.
