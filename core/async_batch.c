@@ -101,7 +101,7 @@ static struct dlk_coming coming_attempt(struct dlki_async *r)
 
 	dlki_async_begin_wait(r);
 	w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
-	coming.deadline = dlki_wait_io_limit(r->client, w, w->begun);
+	coming.deadline = dlki_wait_io_limit_here(r->client, w, w->begun);
 	r->prepared = 1;
 	return coming;
 }

@@ -51,8 +51,8 @@ static struct dlki_claim *claim_to_await(const struct dlki_claim *waiter,
 		return NULL;
 	if (dlki_watch_state(h) != DLKI_UNWATCHED)
 		return h;
-	if (dlki_watch_refresh(h, dlk_deadline(dlki_wait_io_limit(h->client, w,
-								  now))) != 0)
+	if (dlki_watch_refresh(h, dlk_deadline(dlki_wait_io_limit_here(
+					  h->client, w, now))) != 0)
 		return NULL;
 	h = claim_ahead(r);
 	return h && dlki_watch_state(h) != DLKI_UNWATCHED ? h : NULL;

@@ -174,6 +174,21 @@ int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
 	return most_ms > 0 ? most_ms : 1;
 }
 
+dlk_time dlki_schedule_spare(const struct dlki_schedule *schedule, dlk_time now)
+{
+	int64_t third_ms = atomic_load(&schedule->short_ms);
+	dlk_time future = dlki_after_ms(now, third_ms); /* of a hold to come */
+	dlk_time next = dlki_heap_next(&schedule->work);
+
+	if (schedule->ttl_ms == 0)
+		return DLK_FOREVER;
+	if (next < now)
+		next = now;
+	else if (next > future)
+		next = future;
+	return dlki_after_ms(next, third_ms > 1 ? third_ms / 2 : 1);
+}
+
 int64_t dlki_schedule_limit_ms(const struct dlki_claim *claim)
 {
 	int64_t interval_ms = claim->client->schedule.interval_ms;

@@ -85,6 +85,11 @@ void dlki_schedule_remove(struct dlki_claim *claim);
  * lease, unless the store says later.  DLK_FOREVER: not at all. */
 dlk_time dlki_schedule_next(const struct dlki_claim *claim, int part);
 
+/* Return by when a request must end for the next renewal to begin in time, also
+ * of a future hold: after a sixth to a half of the shortest lease. */
+dlk_time dlki_schedule_spare(const struct dlki_schedule *schedule,
+			     dlk_time now);
+
 /* Have the renewer renew the claim at `at`, or clean it up if necessary. */
 void dlki_schedule_work(struct dlki_claim *claim, dlk_time at);
 

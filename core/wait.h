@@ -37,10 +37,12 @@ int dlki_wait_begin(struct dlki_wait *wait, struct dlk_error *err);
 
 /* The deadline of a request that begins `now`.  Requests may take `ask` beyond
  * the caller's deadline: the last answer decides, and a try needs that time to
- * receive one.  In a client without threads the thread may have to renew claims
- * of another server meanwhile. */
-dlk_time dlki_wait_io_limit(const struct dlock_client *client,
+ * receive one.  In a client without threads the thread renews as well: the
+ * request leaves time for that.  Without mu; or with mu held, by _here(). */
+dlk_time dlki_wait_io_limit(struct dlock_client *client,
 			    const struct dlki_wait *wait, dlk_time now);
+dlk_time dlki_wait_io_limit_here(const struct dlock_client *client,
+				 const struct dlki_wait *wait, dlk_time now);
 
 /* 0, or ECANCELED. */
 int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
