@@ -104,21 +104,23 @@ CASE(wait_alone, renews_beside_a_question)
 	OK(dlock_release(hold));
 }
 
-CASE(wait_alone, renews_beside_an_attempt)
+/* The first attempt is left without an answer, and the second grants. */
+static void granted_by_the_second(const char *uri, int64_t timeout_ms)
 {
-	given_hold_alone("fake:?ttl=3s&close=8s&connect=8s");
+	given_hold_alone(uri);
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
-	ask_async(&o, lock, 9000);
+	ask_async(&o, lock, timeout_ms);
 	OK(dlock_release(granted(&o)));
 	OK(dlock_release(hold));
 }
 
-/* A sixth of the lease is less than a try has. */
+CASE(wait_alone, renews_beside_an_attempt)
+{
+	granted_by_the_second("fake:?ttl=3s&close=8s&connect=8s", 9000);
+}
+
+/* An attempt has less time than a try. */
 CASE(wait_alone, asks_again_in_a_try)
 {
-	given_hold_alone("fake:?ttl=3s&close=8s&connect=8s&ask=8s");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
-	ask_async(&o, lock, 0);
-	OK(dlock_release(granted(&o)));
-	OK(dlock_release(hold));
+	granted_by_the_second("fake:?ttl=3s&close=8s&connect=8s&ask=8s", 0);
 }
