@@ -95,28 +95,24 @@ static int run_release(struct dlki_async *r, struct dlk_error *err)
 	return rc;
 }
 
-/* Renewals of a client without threads wait for the answer. */
-static dlk_time latest_answer(const struct dlock_client *c)
-{
-	if (!c->attendant)
-		return DLK_FOREVER;
-	return dlki_after_ms(dlk_now(),
-			     dlki_schedule_beside_ms(&c->schedule, INT64_MAX));
-}
-
-/* The same for a question. */
+/* The same for a question.  Renewals of a client without threads wait for the
+ * answer. */
 static int run_question(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
 	struct dlki_async *release;
+	dlk_time latest = DLK_FOREVER;
 	int rc;
 
 	/* A release that waits, as for a callback, may have its turn soon. */
 	TAILQ_FOREACH(release, &c->asyncs.releases, in_queue)
 		may_take_close(release);
 	c->asyncs.asks = 1;
+	if (c->attendant)
+		latest = dlki_after_ms(dlk_now(),
+				       dlki_schedule_slack_ms(&c->schedule));
 	pthread_mutex_unlock(&c->mu);
-	rc = dlki_question_ask(r->question, latest_answer(c), err);
+	rc = dlki_question_ask(r->question, latest, err);
 	pthread_mutex_lock(&c->mu);
 	c->asyncs.asks = 0;
 	dlki_call_end(c);

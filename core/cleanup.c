@@ -74,8 +74,10 @@ static int release_batch(struct dlock_client *c, const struct batch *b,
 
 static dlk_time cleanup_deadline(const struct dlock_client *c, dlk_time now)
 {
-	return dlki_after_ms(now, dlki_schedule_beside_ms(&c->schedule,
-							  c->request_ms));
+	int64_t slack_ms = dlki_schedule_slack_ms(&c->schedule);
+
+	return dlki_after_ms(now, slack_ms < c->request_ms ? slack_ms :
+							     c->request_ms);
 }
 
 /* Add the next due clean-up, if there is one.  The deadline is in the past if

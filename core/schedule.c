@@ -164,29 +164,24 @@ void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end)
 
 /* Renewals, also those of future holds, are due after a third of the lease, and
  * must begin before half of the lease. */
-int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
-				int64_t most_ms)
+int64_t dlki_schedule_slack_ms(const struct dlki_schedule *schedule)
 {
-	int64_t spare_ms = atomic_load(&schedule->short_ms) / 2;
-
-	if (schedule->ttl_ms > 0 && most_ms > spare_ms)
-		most_ms = spare_ms;
-	return most_ms > 0 ? most_ms : 1;
+	if (schedule->ttl_ms == 0)
+		return INT64_MAX;
+	return schedule->short_ms > 1 ? schedule->short_ms / 2 : 1;
 }
 
 dlk_time dlki_schedule_spare(const struct dlki_schedule *schedule, dlk_time now)
 {
-	int64_t third_ms = atomic_load(&schedule->short_ms);
-	dlk_time future = dlki_after_ms(now, third_ms); /* of a hold to come */
+	/* Of a hold to come. */
+	dlk_time future = dlki_after_ms(now, schedule->short_ms);
 	dlk_time next = dlki_heap_next(&schedule->work);
 
-	if (schedule->ttl_ms == 0)
-		return DLK_FOREVER;
 	if (next < now)
 		next = now;
 	else if (next > future)
 		next = future;
-	return dlki_after_ms(next, third_ms > 1 ? third_ms / 2 : 1);
+	return dlki_after_ms(next, dlki_schedule_slack_ms(schedule));
 }
 
 int64_t dlki_schedule_limit_ms(const struct dlki_claim *claim)
@@ -262,8 +257,8 @@ static void add_short(struct dlki_claim *claim)
 		return;
 	claim->is_short = 1;
 	schedule->n_short++;
-	if (interval_ms < atomic_load(&schedule->short_ms))
-		atomic_store(&schedule->short_ms, interval_ms);
+	if (interval_ms < schedule->short_ms)
+		schedule->short_ms = interval_ms;
 }
 
 static void remove_short(struct dlki_claim *claim)
@@ -274,7 +269,7 @@ static void remove_short(struct dlki_claim *claim)
 		return;
 	claim->is_short = 0;
 	if (--schedule->n_short == 0)
-		atomic_store(&schedule->short_ms, schedule->ttl_ms / 3);
+		schedule->short_ms = schedule->ttl_ms / 3;
 }
 
 void dlki_schedule_add(struct dlki_claim *claim)

@@ -32,6 +32,7 @@ struct dlki_schedule {
 				    * checked again when it comes */
 	size_t n_short;            /* claims with renewals of a shorter lease
 				    * than the store's */
+	int64_t short_ms;          /* a third of the shortest lease */
 	dlk_time armed;            /* when dlock-loop looks */
 	int stop;
 
@@ -40,9 +41,6 @@ struct dlki_schedule {
 	int64_t margin_ms;
 	int64_t linger_ms;         /* by which a claim outlives the lease */
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
-
-	/* A third of the shortest lease. */
-	_Atomic int64_t short_ms;
 
 	struct dlki_source source; /* the schedule's time; locks itself */
 	struct dlki_job job;       /* the renewer; likewise */
@@ -63,11 +61,6 @@ void dlki_threads_stop(struct dlock_client *client);
 dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 				 dlk_time now, int64_t lease_ms);
 
-/* Return how long a request may take while the renewals wait: at most
- * `most_ms`, and a sixth of the shortest lease. */
-int64_t dlki_schedule_beside_ms(const struct dlki_schedule *schedule,
-				int64_t most_ms);
-
 /* The rest needs the client's mu. */
 
 /* Room in every heap for `n` claims: after that, scheduling cannot fail. */
@@ -84,6 +77,10 @@ void dlki_schedule_remove(struct dlki_claim *claim);
  * ttl, or where the store gave a shorter lease, a `part`th of the shorter
  * lease, unless the store says later.  DLK_FOREVER: not at all. */
 dlk_time dlki_schedule_next(const struct dlki_claim *claim, int part);
+
+/* Return how long a due renewal may wait: a sixth of the shortest lease.
+ * INT64_MAX: there are no leases. */
+int64_t dlki_schedule_slack_ms(const struct dlki_schedule *schedule);
 
 /* Return by when a request must end for the next renewal to begin in time, also
  * of a future hold: after a sixth to a half of the shortest lease. */
