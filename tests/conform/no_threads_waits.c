@@ -77,7 +77,7 @@ static void *wait_in_vain(void *lock)
 {
 	dlock_hold *none;
 
-	CHECK_RC(dlock_acquire(lock, 100, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(lock, patience_ms(), &none), DLOCK_ECANCELED);
 	return NULL;
 }
 
@@ -94,18 +94,21 @@ static void *wait_on(void *lock)
  * and then the second. */
 void case_no_threads_two_wait(struct conform *t)
 {
+	dlock_client *c;
 	pthread_t first, second;
 	dlock_lock *l;
 	dlock_hold *h;
 
 	use_mutex(t);
-	l = unbound(t, no_threads_client(t, NULL));
+	c = no_threads_client(t, NULL);
+	l = unbound(t, c);
 	h = take(t->lock);
 	CHECK_INT(pthread_create(&first, NULL, wait_in_vain, l), ==, 0);
 	await_waiters(t, 1);
-	CHECK_INT(pthread_create(&second, NULL, wait_on, l), ==, 0);
+	CHECK_INT(pthread_create(&second, NULL, wait_on, unbound(t, c)), ==, 0);
+	await_waiters(t, 2);
+	dlock_cancel(l);
 	pthread_join(first, NULL);
-	await_waiters(t, 1);
 	give(h);
 	pthread_join(second, NULL);
 	is_free(t->lock);
