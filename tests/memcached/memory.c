@@ -69,11 +69,11 @@ static void fill_size(const struct scene *s, int n, int size, char answer[64])
 
 /* Fill a server that evicts; the server refuses, too, if the last items are all
  * in use. */
-static int overflow(const struct scene *s)
+static int overflow(const struct scene *s, int size)
 {
 	char answer[64];
 
-	fill_size(s, 60000, size_of_y(s), answer);
+	fill_size(s, 60000, size, answer);
 	if (strcmp(answer, "STORED") != 0)
 		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	return strcmp(answer, "STORED") == 0;
@@ -90,9 +90,10 @@ EITHER_WAY_ON(memcached_memory, eviction_is_found, &small)
 	/* The server may have spared an item renewed meanwhile. */
 	for (int i = 0; i < 5; i++) {
 		dlock_hold *sample = take(mutex(other, "y"));
+		int size = size_of_y(&s); /* before it is evicted, too */
 
 		h = take(l);
-		EVENTUALLY(overflow(&s));
+		EVENTUALLY(overflow(&s, size));
 		dlock_release(sample);
 		since = now_ms();
 		if (dlock_acquire(theirs, 0, &next) == DLOCK_OK)
