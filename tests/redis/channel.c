@@ -71,14 +71,14 @@ enum { MANY = 50 };
 
 static void passed_on(const struct dlock_result *r, void *left)
 {
-	cr_assert_eq(r->code, DLOCK_OK, "%s", r->message);
+	CHECK_OK(r->code);
 	give(r->hold);
 	--*(int *)left;
 }
 
 /* The thread that waits for answers is the one to take in the channel's.  The
  * server has the client wait as long as a request may, 2 s, if it does not. */
-Test(redis_channel, is_opened_by_the_only_thread)
+CASE(redis_channel, is_opened_by_the_only_thread)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	struct lab_server *s = server_start(NULL);
@@ -89,12 +89,10 @@ Test(redis_channel, is_opened_by_the_only_thread)
 	o.no_threads = 1;
 	c = client_of_case(uri_of(s->port, ""), &o);
 	lock = mutex(c, "x");
-	cr_assert_eq(dlock_lock_unbind(lock), DLOCK_OK);
+	CHECK_OK(dlock_lock_unbind(lock));
 	for (int i = 0; i < MANY; i++)
-		cr_assert_eq(dlock_acquire_start(lock, -1, passed_on, &left,
-						 NULL),
-			     DLOCK_OK);
+		CHECK_OK(dlock_acquire_start(lock, -1, passed_on, &left, NULL));
 	while (left > 0)
-		cr_assert_eq(dlock_wait(c, patience_ms()), DLOCK_OK);
-	cr_assert_eq(calls(s, "subscribe"), 1);
+		CHECK_OK(dlock_wait(c, patience_ms()));
+	CHECK_INT(calls(s, "subscribe"), ==, 1);
 }
