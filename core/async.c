@@ -125,7 +125,7 @@ static struct dlki_async *first_ready(struct dlki_asyncs *all)
 struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 {
 	struct dlki_asyncs *all = &c->asyncs;
-	dlk_time now = dlki_heap_first(&all->next) ? dlk_now() : 0;
+	dlk_time now = all->next.n > 0 ? dlk_now() : 0;
 	struct dlki_timer *t;
 	struct dlki_async *r;
 
