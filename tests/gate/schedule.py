@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which programs run beside each other.
 
-Most tests wait most of the time, so twice as many run as there are processors.
+Most tests wait most of the time, so several run for each processor.
 Those that take long begin first, and those that must be alone run at the end.
 No program overtakes another: a program that needs two places would starve.
 """
@@ -9,9 +9,9 @@ import os
 import threading
 
 
-def run_all(programs, run):
+def run_all(programs, run, per_processor):
     """Call run(program) for each of them, several side by side."""
-    width = 2 * (os.cpu_count() or 1)
+    width = per_processor * (os.cpu_count() or 1)
     alone = [p for p in programs if p.alone]
     beside = sorted(
         (p for p in programs if not p.alone), key=lambda p: -p.cost
