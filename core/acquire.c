@@ -95,7 +95,9 @@ static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
 /* The thread renews other claims, and asks again for the rest of the time. */
 static int is_cut_short(const struct dlki_acquire *a)
 {
-	return a->had_ms > 0 && a->claim->client->attendant;
+	struct dlock_client *c = a->claim->client;
+
+	return a->had_ms > 0 && c->attendant && dlki_wait_has_time(c, a->wait);
 }
 
 static int limit_passed(const struct dlki_wait *w)

@@ -75,6 +75,17 @@ dlk_time dlki_wait_io_limit(struct dlock_client *c, const struct dlki_wait *w,
 	return limit;
 }
 
+int dlki_wait_has_time(struct dlock_client *c, const struct dlki_wait *w)
+{
+	int64_t slack_ms;
+
+	pthread_mutex_lock(&c->mu);
+	slack_ms = dlki_schedule_slack_ms(&c->schedule);
+	pthread_mutex_unlock(&c->mu);
+	return dlki_after_ms(dlk_now(), slack_ms) <
+	       dlki_after_ms(w->deadline, w->patience.ask_ms);
+}
+
 int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *w,
 			struct dlk_error *err)
 {

@@ -44,6 +44,11 @@ dlk_time dlki_wait_io_limit(struct dlock_client *client,
 dlk_time dlki_wait_io_limit_here(const struct dlock_client *client,
 				 const struct dlki_wait *wait, dlk_time now);
 
+/* In a client without threads: is there time for another attempt?  Before it
+ * the thread may clean up, for as long as a renewal may wait.  Without mu. */
+int dlki_wait_has_time(struct dlock_client *client,
+		       const struct dlki_wait *wait);
+
 /* 0, or ECANCELED. */
 int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
 			struct dlk_error *err);

@@ -124,3 +124,17 @@ CASE(wait_alone, asks_again_in_a_try)
 {
 	granted_by_the_second("fake:?ttl=3s&close=8s&connect=8s&ask=8s", 0);
 }
+
+/* Between two attempts the thread would clean up, for longer than it has. */
+CASE(wait_alone, ends_a_try_by_ask_with_a_clean_up_due)
+{
+	dlock_hold *none;
+
+	given_hold_alone("fake:?ttl=3s&close=8s&connect=8s&ask=1700ms");
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE);
+	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
+	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
+	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EUNREACHABLE);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
+	fake_clear(fake);
+}
