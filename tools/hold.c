@@ -83,30 +83,51 @@ static int running_out(const struct held *h, int64_t *next_ms)
 	return *next_ms <= 0;
 }
 
-/* Stay until the hold is over: 0, 128+n or LEAVE_LOST. */
+/* The end came first. */
+static int token_left(void)
+{
+	return fail(LEAVE_OUTPUT, "nobody has read the token: standard output "
+				  "had no room for it");
+}
+
+static int print_token(const struct held *h)
+{
+	printf("%" PRIu64 "\n", dlock_token(h->hold));
+	return finish_output(LEAVE_OK);
+}
+
+/* Print the token as soon as there is room, and stay until the hold is over: 0,
+ * 128+n, LEAVE_LOST or LEAVE_OUTPUT. */
 static int stay(struct held *h, const struct leash *l)
 {
-	struct pollfd fds[4] = {
+	struct pollfd fds[5] = {
 		{ .fd = h->signals.fd, .events = POLLIN },
 		{ .fd = dlock_hold_fd(h->hold), .events = POLLIN },
 		{ .fd = l->input },
 		{ .fd = l->parent, .events = POLLIN },
+		{ .fd = STDOUT_FILENO, .events = POLLOUT },
 	};
 	int64_t next_ms;
+	int status;
 
 	while (!running_out(h, &next_ms)) {
 		fds[2].events = in_background(l) ? 0 : POLLIN;
 		if (in_background(l) && next_ms > TERMINAL_LOOK_MS)
 			next_ms = TERMINAL_LOOK_MS;
-		if (poll(fds, 4, (int)next_ms) <= 0)
+		if (poll(fds, 5, (int)next_ms) <= 0)
 			continue;
 		h->end.sig = held_take_signals(h);
 		if (h->end.sig)
 			return LEAVE_SIGNAL + h->end.sig;
-		if (fds[2].revents && input_ended(l, fds[2].revents))
-			return 0;
-		if (fds[3].revents)
-			return 0;
+		if (fds[4].revents) {
+			status = print_token(h);
+			if (status)
+				return status;
+			fds[4].fd = -1;
+		}
+		if ((fds[2].revents && input_ended(l, fds[2].revents)) ||
+		    fds[3].revents)
+			return fds[4].fd < 0 ? 0 : token_left();
 	}
 	return fail(LEAVE_LOST,
 		    "\"%s\" was lost or is about to be: what is done under it "
@@ -120,10 +141,7 @@ static int hold_it(struct held *h, const struct leash *l)
 
 	if (status < 0)
 		return fail_dlock(status);
-	printf("%" PRIu64 "\n", dlock_token(h->hold));
-	status = finish_output(LEAVE_OK);
-	if (status == 0)
-		status = stay(h, l);
+	status = stay(h, l);
 	if (status == 0)
 		status = held_keep(h, status);
 	return status;

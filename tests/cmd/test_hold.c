@@ -166,6 +166,24 @@ Test(hold, whose_token_cannot_be_printed_is_released)
 	cr_expect(is_free("n"));
 }
 
+/* A full pipe: nobody reads the token. */
+Test(hold, whose_token_nobody_reads_ends_all_the_same)
+{
+	const char *const stuck[] = {
+		"/bin/sh",           "-c",        "exec \"$0\" hold n >\"$1\"",
+		getenv("DLOCK_BIN"), full_pipe(), NULL
+	};
+
+	start(&p, stuck);
+	EVENTUALLY(!is_free("n"));
+	cr_expect_eq(stop(&p).code, -SIGTERM);
+	start(&p, stuck);
+	EVENTUALLY(!is_free("n"));
+	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
+	expect_says(finish(&p), 75, "was lost");
+	cr_expect(is_free("n"));
+}
+
 /* ---- --hold-at-least ----------------------------------------------------- */
 
 Test(hold, at_least_outlasts_the_command)
