@@ -143,22 +143,40 @@ static void make_room(const char *dir)
 	CHECK(unlink(path) == 0);
 }
 
-static void on_a_full_disk(void *arg)
+static void fill_a_disk(const char *dir)
 {
-	struct scene *s = arg;
 	char path[PATH_MAX + 16], page[4096] = { 0 };
 	int fd;
 
 	private_mounts();
-	CHECK(mount("tmpfs", s->dir, "tmpfs", 0, "size=16k,mode=700") == 0);
-	snprintf(path, sizeof(path), "%s/ballast", s->dir);
+	CHECK(mount("tmpfs", dir, "tmpfs", 0, "size=16k,mode=700") == 0);
+	snprintf(path, sizeof(path), "%s/ballast", dir);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	CHECK(fd >= 0);
 	while (write(fd, page, sizeof(page)) > 0)
 		;
 	CHECK_INT(errno, ==, ENOSPC);
 	close(fd);
+}
+
+static void on_a_full_disk(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	fill_a_disk(s->dir);
 	fails_then_works(s->dir, DLOCK_EEXHAUSTED, ENOSPC, make_room);
+	fill_a_disk(s->dir);
+	c = store_open(s->dir, NULL);
+	l = mutex(c, "x");
+	CHECK_RC(dlock_acquire(l, 60000, &h), DLOCK_EEXHAUSTED);
+	CHECK(access(store_file(s->dir, "l", "x"), F_OK) == 0);
+	end_now(l);
+	end_now(c);
+	/* No token was written that the file would have to keep. */
+	CHECK(access(store_file(s->dir, "l", "x"), F_OK) < 0);
 }
 
 CASE(file_crash, a_full_disk)
