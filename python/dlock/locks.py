@@ -92,22 +92,25 @@ class Lock(Unique):
         if options:
             call = with_options(lib.dlock_acquire_opts, shared, **options)
         hold = Hold(self)
-        ms = left = to_ms(timeout)
+        ms = to_ms(timeout)
         begun = time.monotonic()
+
+        def left():
+            took = time.monotonic() - begun
+            return ms if ms < 0 else max(0, ms - int(took * 1000))
+
         wait = self._wait
         if threading.current_thread() is threading.main_thread():
             wait = self._wait_for_signals
-            if left == 0 or not self._answered:
+            if ms == 0 or not self._answered:
                 # Most often that is all, and signals need no thread.
                 rc = call(self._raw, 0, hold._out)
                 raise_kept()
-                if rc not in (Busy.code, Unreachable.code) or left == 0:
+                if rc not in (Busy.code, Unreachable.code) or left() == 0:
                     checked(rc, ms != 0)
                     return hold._identify()
-        while not wait(call, left, hold, ms != 0):
-            if ms >= 0:
-                took = time.monotonic() - begun
-                left = max(0, ms - int(took * 1000))
+        while not wait(call, left(), hold, ms != 0):
+            pass
         return hold._identify()
 
     def _wait(self, call, ms, hold, waited):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long a wait is."""
+import time
 import unittest
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +15,13 @@ class SlowStore(unittest.TestCase):
             m = store.mutex("slow")
             self.assertRaises(dlock.Unreachable, m.acquire, timeout=0)
             m.acquire(timeout=20).release()
+
+    def test_has_no_more_time_in_the_main_thread(self):
+        """... where a wait begins with a try."""
+        with dlock.Client("mem:?delay=60s&ask=1s&close=1ms") as store:
+            begun = time.monotonic()
+            self.assertRaises(dlock.Unreachable, store.mutex("a").acquire, 0.1)
+            self.assertLess(time.monotonic() - begun, 1.6)
 
 
 class Timeouts(unittest.TestCase):
