@@ -92,7 +92,14 @@ class Lock(Unique):
         if options:
             call = with_options(lib.dlock_acquire_opts, shared, **options)
         hold = Hold(self)
-        ms = to_ms(timeout)
+        try:
+            self._fill(hold, call, to_ms(timeout))
+            return hold._identify()
+        except BaseException:
+            hold._let_go()  # what was granted nobody would have
+            raise
+
+    def _fill(self, hold, call, ms):
         begun = time.monotonic()
 
         def left():
@@ -108,10 +115,9 @@ class Lock(Unique):
                 raise_kept()
                 if rc not in (Busy.code, Unreachable.code) or left() == 0:
                     checked(rc, ms != 0)
-                    return hold._identify()
+                    return
         while not wait(call, left(), hold, ms != 0):
             pass
-        return hold._identify()
 
     def _wait(self, call, ms, hold, waited):
         """False: it was ended for a signal, and is not over."""
@@ -125,19 +131,15 @@ class Lock(Unique):
         before = self._answered or self._cancels
         signals = Signals(lambda: self._cancel(0, 1))
         try:
+            signals.start()
+            rc = call(self._raw, ms, hold._out)
+            message = text(lib.dlock_errmsg()) if rc < 0 else ""
+            raise_kept()
+        finally:
             try:
-                signals.start()
-                rc = call(self._raw, ms, hold._out)
-                message = text(lib.dlock_errmsg()) if rc < 0 else ""
-                raise_kept()
+                signals.stop()
             finally:
-                try:
-                    signals.stop()
-                finally:
-                    signals.stop()
-        except BaseException:
-            hold._let_go()  # what was granted nobody would have
-            raise
+                signals.stop()
         return self._ended(rc, message, waited, before)
 
     def _ended(self, rc, message, waited, before):
@@ -201,11 +203,17 @@ class Lock(Unique):
         return f"<dlock.{type(self).__name__} '{self.name}'>"
 
     def __enter__(self):
-        hold = self.acquire()
         if not hasattr(self._mine, "holds"):
             self._mine.holds = []
-        self._mine.holds.append(hold)
-        return hold
+        holds = self._mine.holds
+        before = len(holds)
+        try:
+            holds.append(self.acquire())
+            return holds[-1]
+        except BaseException:  # a signal's handler: the block does not begin
+            while len(holds) > before:
+                holds.pop()._let_go()
+            raise
 
     def __exit__(self, kind, value, trace):
         holds = getattr(self._mine, "holds", None)

@@ -224,6 +224,18 @@ class Waits(Case):
         self.assertEqual(pipes(), before)
         self.theirs.acquire(timeout=5).release()
 
+    def test_signal_handler_may_raise_ahead_of_a_block(self):
+        class Interrupted(list):
+            def append(self, hold):
+                super().append(hold)
+                raise KeyboardInterrupt
+
+        self.mine._mine.holds = Interrupted()
+        with self.assertRaises(KeyboardInterrupt):
+            with self.mine:
+                self.fail("the block has begun")
+        self.theirs.acquire(timeout=5).release()
+
     def test_signal_handler_need_not_end_it(self):
         came = []
         self.assertIsNone(self.interrupted(lambda *_: came.append(1), 0.5))
@@ -359,4 +371,22 @@ class EventLoop(Case):
             asyncio.run(run_alone(mine, work()))
 
 
-load_tests = for_every_uri(Waits, EventLoop)
+class SlowStore(unittest.TestCase):
+    def test_grants_while_a_signal_comes(self):
+        """The lock is free when the exception is handled, not later."""
+        old = signal.signal(signal.SIGALRM, raise_interrupt)
+        try:
+            with dlock.Client("mem:?delay=200ms&ask=20s") as store, \
+                    dlock.Client("mem:") as other:
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                try:
+                    store.mutex("slow").acquire()
+                except KeyboardInterrupt:
+                    other.mutex("slow").acquire(timeout=5).release()
+                else:
+                    self.fail("the handler has not raised")
+        finally:
+            signal.signal(signal.SIGALRM, old)
+
+
+load_tests = for_every_uri(Waits, EventLoop, once=(SlowStore,))
