@@ -219,6 +219,7 @@ DLOCK_API int dlock_events_by_process(dlock_client *client);
  * After any other code the client still is to be closed.
  *
  *   EINVAL, ENOTSUP  no client: the error can be told without the store
+ *   EEXHAUSTED       no client: there can be no thread or descriptor for it
  */
 DLOCK_API DLOCK_NODISCARD int dlock_open_start(const char *uri,
 					       const dlock_options *opts,

@@ -217,6 +217,8 @@ typedef struct dlock_options {
  *   EUNREACHABLE  no answer within the URI's `connect` time (default 5s);
  *                 dlock_errmsg() says why, such as "Connection refused"
  *   EDENIED       wrong credentials
+ *   EEXHAUSTED    a limit of the store or of this process, such as the number
+ *                 of descriptors
  */
 DLOCK_API DLOCK_NODISCARD int dlock_open(dlock_client **out, const char *uri,
 					 const dlock_options *opts);
