@@ -28,6 +28,7 @@ static void prepare_session(struct dlock_client *c)
 	s->poll_max_ms = dlk_param_int(c->uri, "retry_max");
 	s->core = c;
 	s->attendant = c->attendant;
+	s->once = c->once;
 }
 
 static int open_store(struct dlock_client *c, struct dlki_patience *patience,

@@ -17,6 +17,8 @@ struct zk_hosts {
 	uint64_t misses;      /* handles in a row without a connection */
 	uint64_t silences;    /* those among them that were left, because the
 			       * server began no session */
+	uint64_t passed;      /* servers in a row without a connection, at any
+			       * address */
 	dlk_time patience_ns; /* with a server that owes an answer */
 	dlk_time connect_ns;  /* with a server being connected to */
 	dlk_time looked;      /* of the last look why there is no connection; 0:

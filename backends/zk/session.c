@@ -38,6 +38,14 @@ void dlki_zk_session_free(struct zk_session *s)
 	free(s);
 }
 
+/* The client is being opened, each server has refused, and the program has no
+ * time for a server that starts. */
+static int gives_up(const struct zk_session *s)
+{
+	return s->core && s->core->once && s->lease.timeout_ms == 0 &&
+	       s->hosts.passed >= s->hosts.n && s->hosts.silences == 0;
+}
+
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 		  struct dlk_error *err)
 {
@@ -49,7 +57,7 @@ int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 		state = s->conn ? s->conn->state : ZK_DOWN;
 		if (state == ZK_UP)
 			break;
-		if (state == ZK_DENIED ||
+		if (state == ZK_DENIED || gives_up(s) ||
 		    dlki_zk_await_connection(s, deadline) == 0)
 			break;
 	}

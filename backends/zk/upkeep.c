@@ -37,6 +37,7 @@ static void begin_session(struct zk_session *s)
 		return;
 	}
 	dlki_zk_address_of_next_server(s);
+	pthread_cond_broadcast(&s->changed);
 	if (s->core)
 		dlk_log(s->core, s->upkeep.told++ ? 3 : 0, "no session: %s",
 			err.text);

@@ -162,6 +162,9 @@ struct dlk_session {
 	struct dlki_attendant *attendant; /* the core's: with
 			     * DLOCK_CAP_NO_THREADS, of a client without
 			     * threads; else NULL */
+	int once;           /* in: the core does not call open() again, see
+			     * dlock_options.once: do not wait for a server that
+			     * refuses connections, either */
 };
 
 struct dlk_ticket {

@@ -42,6 +42,22 @@ OWN(zk_messages, of_no_connection_say_why)
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 }
 
+/* ... and not when the time to connect is over. */
+OWN(zk_messages, come_at_once_to_a_program_that_asks_once)
+{
+	dlock_options once = DLOCK_OPTIONS_INIT;
+	dlk_time begun = dlk_now();
+	dlock_client *none;
+	char uri[512];
+
+	once.once = 1;
+	CHECK_INT(lab_server_stop(s), ==, 0);
+	uri_as(uri, "", s->port, "?connect=30s");
+	CHECK_RC(dlock_open(&none, uri, &once), DLOCK_EUNREACHABLE);
+	CHECK_TEXT(dlock_errmsg(), "Connection refused");
+	CHECK_INT(dlk_now() - begun, <, 15000 * DLK_MS);
+}
+
 /* The client was cut off for longer than the session lasts. */
 OWN(zk_messages, of_no_connection_name_the_end_of_the_session)
 {
