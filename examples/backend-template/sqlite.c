@@ -12,6 +12,7 @@
 
 #define KEY "key = ?1 AND prefix = ?6"
 #define MINE KEY " AND owner = ?2"
+#define PAUSE_MS 10 /* of a thread that waits for another process */
 
 /* The core allocates and zeroes it; the core's own part comes first. */
 struct session {
@@ -52,12 +53,6 @@ static int run(struct session *s, const char *sql, struct dlk_error *err)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? failed(s, err) : 0;
 }
 
-/* How long SQLite tries while another process writes. */
-static void set_patience(struct session *s, dlk_time deadline)
-{
-	sqlite3_busy_timeout(s->db, (int)((deadline - dlk_now()) / 1000000));
-}
-
 /* A statement with parameters: ?1 key, ?2 owner, ?3 the clock, ?4 the boot,
  * ?5 a number, ?6 prefix, ?7 mode.  NULL: see failed(). */
 static sqlite3_stmt *ready(struct session *s, const char *sql,
@@ -90,24 +85,25 @@ static int change(struct session *s, const char *sql,
 	return rc;
 }
 
-/* Begin a transaction, or fail by the deadline. */
+/* Begin a transaction, or fail by the deadline, which a cancel brings near.
+ * While another process writes, forks and other threads have the mutex. */
 static int begin(struct session *s, dlk_time deadline, struct dlk_error *err)
 {
-	dlk_time left = deadline > dlk_now() ? deadline - dlk_now() : 0;
-	struct timespec until;
-	int rc;
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * DLK_MS };
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (until.tv_nsec + left) / 1000000000;
-	until.tv_nsec = (until.tv_nsec + left) % 1000000000;
-	if (pthread_mutex_clocklock(&mu, CLOCK_MONOTONIC, &until) != 0)
-		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: in use",
-				s->base.uri->shown);
-	set_patience(s, deadline);
-	rc = run(s, "BEGIN IMMEDIATE", err);
-	if (rc != 0)
+	for (;;) {
+		int rc;
+
+		lock();
+		rc = run(s, "BEGIN IMMEDIATE", err);
+		if (rc == 0)
+			return 0;
 		unlock();
-	return rc;
+		if (rc != DLOCK_EUNREACHABLE ||
+		    dlk_now() >= dlk_deadline(deadline))
+			return rc;
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* Commit if `rc` is 0, else undo all; returns the result of both. */
@@ -147,9 +143,10 @@ static int s_open(struct dlk_session *base, dlk_time deadline,
 		fclose(f);
 	if (rc != 0)
 		return rc;
+	(void)deadline; /* the core opens again until then */
 	lock();
 	rc = sqlite3_open(base->uri->path, &s->db) ? failed(s, err) : 0;
-	set_patience(s, deadline);
+	sqlite3_busy_timeout(s->db, PAUSE_MS);
 	if (rc == 0)
 		rc = run(s, schema, err);
 	if (rc != 0)

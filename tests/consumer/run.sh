@@ -225,8 +225,11 @@ store_out_of_tree() {
 		-DCMAKE_C_FLAGS="$warnings" && "$cmake" --build store || return 1
 	[ "$(wc -l < "$source/examples/backend-template/sqlite.c")" -lt 300 ] ||
 		return 1
-	"$prefix/bin/dlock-conform" --backend store/libdlock-sqlite.so \
-		'sqlite://{}/locks.db' || return 1
+	eval "$cc -D_GNU_SOURCE $warnings -o busy '$here/busy.c'" \
+		"$(flags --cflags --libs) -lsqlite3 -pthread" &&
+		run shared ./busy store/libdlock-sqlite.so "$dir/busy.db" &&
+		"$prefix/bin/dlock-conform" --backend store/libdlock-sqlite.so \
+			'sqlite://{}/locks.db' || return 1
 	held=$("$prefix/bin/dlock" run --backend store/libdlock-sqlite.so \
 		-u "sqlite://$dir/locks.db" job -- sh -c 'echo "$DLOCK_NAME"')
 	[ "$held" = job ]
