@@ -7,6 +7,7 @@
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
+#include "core/multi.h"
 #include "core/overdue.h"
 
 static int check_new_lock(dlock_lock **out, const dlock_client *client,
@@ -129,10 +130,23 @@ int dlki_lock_check(const dlock_lock *lock, int reads, struct dlk_error *err)
 	return 0;
 }
 
+/* May a property of the handle be set? */
+static int check_set(const dlock_lock *lock, int reads, struct dlk_error *err)
+{
+	int rc = dlki_lock_check(lock, reads, err);
+
+	if (rc != 0)
+		return rc;
+	return dlki_client_here(dlki_lock_is_multi(lock) ?
+					lock->multi->clients[0] :
+					lock->record->client,
+				err);
+}
+
 int dlock_lock_use_read_side(dlock_lock *lock)
 {
 	struct dlki_scope s = dlki_enter();
-	int rc = dlki_lock_check(lock, 1, &s.err);
+	int rc = check_set(lock, 1, &s.err);
 
 	if (rc == 0)
 		lock->reads = 1;
@@ -200,7 +214,7 @@ void dlki_lock_cancel(dlock_lock *lock)
 int dlock_lock_sticky_cancel(dlock_lock *lock)
 {
 	struct dlki_scope s = dlki_enter();
-	int rc = dlki_lock_check(lock, 0, &s.err);
+	int rc = check_set(lock, 0, &s.err);
 
 	if (rc == 0 && !lock->sticky)
 		atomic_store(&lock->answered, atomic_load(&lock->cancels));
@@ -212,7 +226,7 @@ int dlock_lock_sticky_cancel(dlock_lock *lock)
 int dlock_lock_unbind(dlock_lock *lock)
 {
 	struct dlki_scope s = dlki_enter();
-	int rc = dlki_lock_check(lock, 0, &s.err);
+	int rc = check_set(lock, 0, &s.err);
 
 	if (rc == 0 && dlki_lock_is_multi(lock))
 		rc = dlk_fail(&s.err, DLOCK_EINVAL,
