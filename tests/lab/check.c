@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "histories.h"
-#include "lab/base/fail.h"
 #include "lab/history/check.h"
 
 #include <criterion/criterion.h>
@@ -87,37 +86,6 @@ Test(check, each_bad_history_is_rejected_for_its_reason_and_no_good_one)
 		}
 	cr_expect_geq(bad, 30, "%zu", bad);
 	cr_expect_geq(good, 20, "%zu", good);
-}
-
-/* Keep the order of each operation's records, but turn the order of operations
- * round. */
-static void turn_round(struct story *s)
-{
-	struct lab_record swap;
-
-	for (size_t pass = 0; pass < s->count; pass++)
-		for (size_t j = 1; j < s->count; j++) {
-			if (s->records[j].op <= s->records[j - 1].op)
-				continue;
-			swap = s->records[j];
-			s->records[j] = s->records[j - 1];
-			s->records[j - 1] = swap;
-		}
-}
-
-/* The order of records in files means little: only the records of an operation
- * have an order. */
-Test(check, the_order_of_operations_in_the_file_does_not_matter)
-{
-	struct story s;
-
-	for (size_t t = 0; t < NTABLES; t++)
-		for (const struct history *h = tables[t]; h->title; h++) {
-			s = made_of(h);
-			turn_round(&s);
-			judge(h, &s);
-			free(s.records);
-		}
 }
 
 Test(check, a_record_twice_is_noticed)

@@ -8,7 +8,6 @@
 
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,30 +153,6 @@ Test(history, failures_are_told)
 	lab_resource_close(NULL);
 }
 
-static void *write_notes(void *h)
-{
-	for (int i = 0; i < 1000; i++)
-		lab_history_acquire(h, "n", LAB_MUTEX, 0, i);
-	return NULL;
-}
-
-Test(history, threads_share_a_recorder)
-{
-	struct lab_history *h = begin();
-	struct lab_verdict v;
-	pthread_t threads[4];
-
-	for (int i = 0; i < 4; i++)
-		cr_assert_eq(pthread_create(&threads[i], NULL, write_notes, h),
-			     0);
-	for (int i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	cr_assert_eq(lab_history_close(h), 0);
-	cr_assert_eq(lab_check_dir(dir, NULL, &v), 0);
-	cr_expect_eq(v.acquires, 4000);
-	cr_expect_eq(v.violations, 0, "%s", v.words[0]);
-}
-
 Test(history, the_resource_refuses_smaller_tokens)
 {
 	struct lab_resource *r = lab_resource_open(dir, "a/b c");
@@ -199,42 +174,4 @@ Test(history, the_resource_refuses_smaller_tokens)
 	lab_resource_close(r);
 	lab_resource_close(again);
 	lab_resource_close(other);
-}
-
-static void *offer(void *resource)
-{
-	struct lab_written w;
-	unsigned seed = (unsigned)(uintptr_t)&w;
-	uint64_t last = 0;
-
-	for (uint64_t i = 1; i <= 20000; i++) {
-		uint64_t token = i / 16 + (uint64_t)rand_r(&seed) % 64 + 1;
-
-		lab_resource_write(resource, token, &w);
-		/* The largest token never becomes smaller. */
-		if (w.largest < last || w.accepted != (token >= w.largest))
-			return (void *)"broken";
-		last = w.accepted ? token : w.largest;
-	}
-	return NULL;
-}
-
-Test(history, the_resource_keeps_order_among_threads)
-{
-	struct lab_resource *r = lab_resource_open(dir, "t");
-	struct lab_written w;
-	pthread_t threads[4];
-	void *result;
-
-	cr_assert(r);
-	for (int i = 0; i < 4; i++)
-		cr_assert_eq(pthread_create(&threads[i], NULL, offer, r), 0);
-	for (int i = 0; i < 4; i++) {
-		pthread_join(threads[i], &result);
-		cr_expect_null(result);
-	}
-	cr_expect_eq(lab_resource_accepted(r) + lab_resource_refused(r), 80000);
-	cr_expect_gt(lab_resource_refused(r), 0);
-	cr_expect_eq(lab_resource_write(r, UINT64_MAX, &w), 0);
-	lab_resource_close(r);
 }
