@@ -9,34 +9,6 @@
 
 TestSuite(drive, .fini = teardown);
 
-Test(drive, a_caller_leads_until_it_has_its_answer, .init = setup)
-{
-	for (int i = 0; i < 50; i++) {
-		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-		cr_assert_eq(call(DLKI_RELEASE, 1), DLKI_ANSWERED);
-	}
-}
-
-Test(drive, an_op_that_no_thread_waits_for_ends_at_once, .init = setup)
-{
-	struct call c;
-	int ended = 0;
-
-	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-	prepare(&c, DLKI_RELEASE, 1, DLK_FOREVER, 0);
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &c.op), 0);
-	dlki_drive_start(engine);
-	dlki_unlock(engine);
-	for (dlk_time end = soon(); !ended && dlk_now() < end; nap_ms(1)) {
-		cr_assert_eq(dlki_lock(engine), 0);
-		ended = c.ended;
-		dlki_unlock(engine);
-	}
-	cr_assert_eq(ended, 1);
-	cr_assert_eq(c.op.outcome, DLKI_ANSWERED);
-}
-
 /* Another thread may have led when the first call began, and the answer been
  * there before the call had to wait. */
 Test(drive, a_wait_for_an_answer_begins_with_what_is_to_be_told, .init = setup)

@@ -246,15 +246,6 @@ static void lines_lost(struct dlki_store *s, struct dlki_link *l, dlk_time now)
 	p->lost++;
 }
 
-static void lines_timer(struct dlki_store *s, dlk_time now)
-{
-	struct lines *p = lines_at(s, now);
-
-	p->timers++;
-	p->timer_now = now;
-	s->due = DLK_FOREVER;
-}
-
 static void lines_close(struct dlki_store *s)
 {
 	((struct lines *)s)->closed++;
@@ -269,7 +260,6 @@ const struct dlki_protocol lines_protocol = {
 	.submit = lines_submit,
 	.input = lines_input,
 	.lost = lines_lost,
-	.timer = lines_timer,
 	.close = lines_close,
 };
 
@@ -289,7 +279,7 @@ static void at_once_submit(struct dlki_store *s, enum dlki_verb verb,
 
 	for (size_t i = 0; i < n; i++) {
 		if (verb == DLKI_ATTEMPT)
-			dlki_granted(ops[i], (uint64_t)++p->timers);
+			dlki_granted(ops[i], (uint64_t)++p->grants);
 		else
 			dlki_answered(ops[i], 1);
 	}

@@ -32,8 +32,7 @@ struct lines {
 	struct dlki_link *main, *ear;
 	char part[DLKI_LINKS][256]; /* of a line, each link's */
 	size_t len[DLKI_LINKS];
-	int closed, lost, timers;
-	dlk_time timer_now;
+	int closed, lost, grants;
 	dlk_time last_now; /* of the last call */
 	int went_back;
 };

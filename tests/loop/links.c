@@ -2,7 +2,6 @@
 /* Connections: made, greeted, lost, and made again. */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/loop/rig.h"
@@ -107,18 +106,6 @@ Test(links, a_request_without_an_answer_ends_its_connection)
 		strstr(rig.e->links[0]->why.text, "no answer in time"));
 }
 
-/* Each answer begins the patience anew for the request behind it. */
-Test(links, a_slow_server_that_answers_keeps_its_connection)
-{
-	for (int i = 1; i < 20; i++) {
-		rig_submit(i, DLKI_ATTEMPT, never);
-		rig_turn_until(rig.world.clock + 900 * DLK_MS);
-		rig_say(0, "G 5\n");
-		cr_assert_eq(rig.ops[i].outcome, DLKI_GRANTED, "%d", i);
-	}
-	cr_assert_eq(rig.world.opened, 1);
-}
-
 Test(links, a_server_that_reads_nothing_is_left)
 {
 	script_room(&rig.world, 0, 0);
@@ -131,16 +118,16 @@ Test(links, a_server_that_reads_nothing_is_left)
 	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
 }
 
-Test(links, a_write_that_fails_ends_the_connection)
+/* Each answer begins the patience of the next request. */
+Test(links, a_slow_server_that_answers_keeps_its_connection)
 {
-	rig.world.socks[0].write_error = -EPIPE;
-	rig_submit(1, DLKI_ATTEMPT, never);
-	cr_assert(rig.world.socks[0].is_open, "a turn closes, not a push");
-	rig_turn();
-	cr_assert(!rig.world.socks[0].is_open);
-	cr_assert_eq(rig.ended[1], 0);
-	connect_again(1);
-	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
+	for (int i = 1; i < 20; i++) {
+		rig_submit(i, DLKI_ATTEMPT, never);
+		rig_turn_until(rig.world.clock + 900 * DLK_MS);
+		rig_say(0, "G 5\n");
+		cr_assert_eq(rig.ops[i].outcome, DLKI_GRANTED, "%d", i);
+	}
+	cr_assert_eq(rig.world.opened, 1);
 }
 
 Test(links, a_reason_names_the_server_once)
@@ -150,42 +137,7 @@ Test(links, a_reason_names_the_server_once)
 	cr_assert_str_eq(rig.e->links[0]->why.text, "127.0.0.1:7000 sends a Z");
 }
 
-Test(links, events_of_a_link_that_is_cut_or_down_are_dropped)
-{
-	rig.world.socks[0].write_error = -EPIPE;
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig_say(0, "G 1\n");
-	cr_assert_eq(rig.ended[1], 0);
-	rig.world.stray = rig.e->links[0]->tag;
-	rig.world.stray_bits = DLKI_READABLE | DLKI_WRITABLE;
-	rig_turn();
-	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_DOWN);
-}
-
 /* ---- Connecting ---------------------------------------------------------- */
-
-Test(links, addresses_are_tried_in_turn_and_then_comes_a_pause)
-{
-	dlk_time begun;
-
-	rig_init("", 3);
-	begun = rig.world.clock;
-	rig_push();
-	for (int i = 0; i < 3; i++) {
-		cr_assert_eq(rig.world.opened, i + 1);
-		cr_assert_eq(rig.world.clock, begun);
-		rig_refuse(i, -ECONNREFUSED); /* and the next turn connects */
-		if (i < 2)
-			rig_turn();
-	}
-	cr_assert_eq(rig.world.opened, 3);
-	cr_assert_str_eq(rig.e->links[0]->why.text,
-			 "127.0.0.1:7000: Connection refused");
-	rig_turn_until(never);
-	cr_assert_eq(rig.world.opened, 4);
-	cr_assert_geq(rig.world.clock, begun + 20 * DLK_MS);
-	cr_assert_leq(rig.world.clock, begun + 500 * DLK_MS);
-}
 
 Test(links, a_connect_that_fails_at_once_is_tried_again_after_a_pause)
 {
@@ -198,25 +150,6 @@ Test(links, a_connect_that_fails_at_once_is_tried_again_after_a_pause)
 	cr_assert_eq(rig.world.opened, 0);
 	rig_turn_until(never);
 	cr_assert_eq(rig.world.opened, 1);
-}
-
-Test(links, a_connection_has_so_long_to_be_greeted)
-{
-	dlk_time begun;
-
-	rig_init("", 1);
-	rig_push();
-	begun = rig.world.clock;
-	rig_turn_until(begun + 1500 * DLK_MS);
-	/* Not yet: the kernel may say so. */
-	rig.world.socks[0].bits = DLKI_WRITABLE;
-	rig_turn();
-	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_CONNECTING);
-	rig_connect(0);
-	cr_assert(rig.world.socks[0].is_open);
-	rig_turn_until(never);
-	cr_assert_eq(rig.world.clock, begun + 2000 * DLK_MS);
-	cr_assert(!rig.world.socks[0].is_open);
 }
 
 /* The server greets and closes again and again. */
@@ -261,33 +194,7 @@ Test(links, a_server_that_refuses_us_is_asked_nothing_more)
 	cr_assert(!dlki_engine_is_up(rig.e));
 }
 
-/* ---- A second link ------------------------------------------------------- */
-
-Test(links, the_link_of_news_is_made_when_it_is_wanted)
-{
-	rig_init_up("ear");
-	rig_submit(1, DLKI_ATTEMPT, never);
-	cr_assert_eq(rig.world.opened, 1);
-	rig_submit(2, DLKI_ATTEMPT, never);
-	rig_say(0, "B 100 1\nB 100 1\n");
-	rig_turn();
-	cr_assert_eq(rig.world.opened, 2);
-	cr_assert_eq(rig.world.socks[1].set, DLKI_NEWS);
-	rig_connect(1);
-	cr_assert_str_eq(script_heard(&rig.world, 1), "EAR\n");
-	script_says(&rig.world, 1, "OK\nP 1 2 3\n");
-	dlki_turn(rig.e, DLKI_BIT(DLKI_ANSWERS), rig.world.clock);
-	cr_assert_eq(rig.pushed, 0, "not of this set");
-	dlki_turn(rig.e, DLKI_BIT(DLKI_NEWS), rig.world.clock);
-	cr_assert_eq(rig.pushed, 1);
-	rig_end(1);
-	cr_assert(rig.world.socks[0].is_open);
-	for (int i = 0; i < 5 && rig.world.opened < 3; i++)
-		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
-	cr_assert_eq(rig.world.opened, 3);
-}
-
-/* ---- Sockets that cannot be opened --------------------------------------- */
+/* ---- No socket opens ----------------------------------------------------- */
 
 static int links_wanted;
 

@@ -3,7 +3,6 @@
 #include "core/net/resolver.h"
 
 #include <criterion/criterion.h>
-#include <netdb.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -41,39 +40,6 @@ static void teardown(void)
 
 TestSuite(resolver, .init = setup, .fini = teardown);
 
-/* The answer is there when a kick says so, and not before. */
-static void look_up(const char *host)
-{
-	dlk_time end = dlk_now() + patience_ms() * DLK_MS;
-	struct dlki_event event;
-
-	dlki_lookup_begin(&lookup, world, host, 7000);
-	while (!dlki_lookup_take(&lookup, &found)) {
-		cr_assert_lt(dlk_now(), end);
-		world->type->wait(world, DLKI_BIT(DLKI_ANSWERS), &event, 1,
-				  end);
-	}
-	cr_assert_null(lookup.world);
-	cr_assert_eq(dlki_lookup_take(&lookup, &found), 0, "once");
-}
-
-static void expect_address(size_t i, const char *text)
-{
-	char is[DLKI_ADDRESS_TEXT];
-
-	dlki_address_text(&found.v[i], is);
-	cr_assert_str_eq(is, text);
-}
-
-Test(resolver, a_name_leads_to_addresses)
-{
-	look_up("pair.test");
-	cr_assert_eq(found.rc, 0);
-	cr_assert_eq(found.n, 2);
-	expect_address(0, "127.0.0.2:7000");
-	expect_address(1, "127.0.0.1:7000");
-}
-
 /* Without threads: the answer is there at once. */
 Test(resolver, the_caller_looks_up)
 {
@@ -89,34 +55,6 @@ Test(resolver, the_caller_looks_up)
 	cr_assert_eq(found.rc, 0);
 	cr_assert_eq(found.n, 2);
 	cr_assert_eq(dlki_lookup_take(&lookup, &found), 0, "once");
-}
-
-Test(resolver, a_name_is_looked_up_each_time)
-{
-	look_up("flaky.test");
-	cr_assert_eq(found.rc, 0);
-	look_up("flaky.test");
-	cr_assert_eq(found.rc, EAI_AGAIN);
-}
-
-/* A look-up for each engine, and a single thread. */
-Test(resolver, one_thread_is_at_a_name)
-{
-	struct dlki_lookup many[20];
-
-	for (int i = 0; i < 20; i++) {
-		dlki_lookup_begin(&many[i], world, "slow.test", 7000);
-		cr_assert_eq(dlki_lookup_take(&many[i], &found), 0);
-	}
-	EVENTUALLY(names_asked() == 1);
-	for (int i = 0; i < 20; i += 2)
-		dlki_lookup_end(&many[i]);
-	names_go_on();
-	for (int i = 1; i < 20; i += 2) {
-		EVENTUALLY(dlki_lookup_take(&many[i], &found));
-		expect_address(0, "127.0.0.1:7000");
-	}
-	cr_assert_eq(names_asked(), 1);
 }
 
 static struct dlki_lookup ending;

@@ -85,8 +85,6 @@ static ssize_t script_write(struct dlki_world *w, int sock, const void *bytes,
 
 	s->writes++;
 	s->clock += s->per_write;
-	if (k->write_error)
-		return k->write_error;
 	if (k->room == 0)
 		return -EAGAIN;
 	if (size > k->room)

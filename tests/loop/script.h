@@ -28,7 +28,6 @@ struct script_sock {
 	int end;           /* after `in`: 1: the end; < 0: an error */
 	size_t room;       /* that write() takes until the next script_room() */
 	size_t most;       /* that read() returns at a time; 0: any */
-	int write_error;
 };
 
 struct script {

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/job.h"
 #include "support/census.h"
 #include "support/wait.h"
 
@@ -54,72 +53,12 @@ static void teardown(void)
 
 TestSuite(attendant, .init = setup, .fini = teardown);
 
-Test(attendant, calls_a_source_when_the_time_has_come)
-{
-	dlk_time at = dlk_now() + 20 * DLK_MS;
-
-	dlki_source_at(&seen.source, at);
-	cr_assert_eq(dlki_attendant_due(by), at);
-	dlki_attend(by);
-	cr_assert_eq(seen.calls, 0);
-	cr_assert(is_readable(by->set_fd, patience_ms()));
-	cr_assert(is_readable(by->outer_fd, 0));
-	cr_assert_eq(dlki_attendant_due(by), 0);
-	dlki_attend(by);
-	cr_assert_eq(seen.calls, 1);
-	cr_assert_geq(dlk_now(), at);
-	cr_assert_not(is_readable(by->outer_fd, 0));
-	cr_assert_eq(dlki_attendant_due(by), DLK_FOREVER);
-}
-
-Test(attendant, calls_a_source_that_listens)
-{
-	int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-
-	cr_assert_eq(dlki_source_set_fd(&seen.source, fd), 0);
-	dlki_attend(by);
-	cr_assert_eq(seen.calls, 0);
-	dlki_source_listen(&seen.source, 1);
-	cr_assert(is_readable(by->outer_fd, 0));
-	dlki_attend(by);
-	cr_assert_eq(seen.calls, 1);
-	cr_assert_eq(dlki_source_set_fd(&seen.source, -1), 0);
-	close(fd);
-}
-
 /* What is due for callbacks is no work here. */
 Test(attendant, only_the_outer_descriptor_tells_what_is_due)
 {
 	eventfd_write(due_fd, 1);
 	cr_assert(is_readable(by->outer_fd, 0));
 	cr_assert_not(is_readable(by->set_fd, 0));
-}
-
-static atomic_int pieces;
-
-static int run(struct dlki_job *job)
-{
-	(void)job;
-	return atomic_fetch_add(&pieces, 1) < 2;
-}
-
-Test(attendant, runs_a_piece_of_a_job_at_a_time)
-{
-	struct dlki_job job = { .run = run };
-
-	cr_assert_eq(dlki_job_join(&job, by), 0);
-	cr_assert_eq(dlki_job_join(&job, by), 0);
-	dlki_attend(by);
-	cr_assert_eq(pieces, 0);
-	cr_assert_eq(dlki_job_post(&job), 0);
-	for (int i = 1; i <= 3; i++) {
-		cr_assert(is_readable(by->set_fd, 0));
-		dlki_attend(by);
-		cr_assert_eq(pieces, i);
-	}
-	dlki_attend(by);
-	cr_assert_eq(pieces, 3);
-	dlki_job_leave(&job);
 }
 
 /* ---- Two threads --------------------------------------------------------- */
@@ -185,16 +124,4 @@ Test(attendant, a_thread_waits_for_another_until_a_time)
 	cr_assert(seen.inside);
 	cr_assert_geq(dlk_now(), until);
 	unblock(first);
-}
-
-Test(attendant, a_thread_goes_on_where_another_has_been)
-{
-	pthread_t first = attend_blocked(), second;
-
-	cr_assert_eq(pthread_create(&second, NULL, attend, NULL), 0);
-	dlki_source_at(&seen.source, dlk_now());
-	unblock(first);
-	pthread_join(second, NULL);
-	dlki_attend(by);
-	cr_assert_eq(seen.calls, 2);
 }

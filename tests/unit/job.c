@@ -11,8 +11,6 @@
 #include "support/forked.h"
 #include "support/wait.h"
 
-enum { MANY = 10 };
-
 struct work {
 	struct dlki_job job;
 	atomic_int pieces, blocks, inside, left;
@@ -41,52 +39,6 @@ static void begin(struct work *w)
 static int workers(void)
 {
 	return census_threads("dlock-work");
-}
-
-Test(job, runs_as_many_pieces_as_it_has)
-{
-	struct work w;
-
-	begin(&w);
-	w.more = 3;
-	dlki_job_post(&w.job);
-	EVENTUALLY(atomic_load(&w.pieces) == 4);
-	ALL_ALONG(20, atomic_load(&w.pieces) == 4);
-	dlki_job_leave(&w.job);
-}
-
-Test(job, that_is_posted_while_it_runs_runs_again)
-{
-	struct work w;
-
-	begin(&w);
-	atomic_store(&w.blocks, 1);
-	dlki_job_post(&w.job);
-	EVENTUALLY(atomic_load(&w.inside) == 1);
-	cr_assert_eq(dlki_job_post(&w.job), 0);
-	cr_assert_eq(dlki_job_post(&w.job), 0);
-	atomic_store(&w.blocks, 0);
-	EVENTUALLY(atomic_load(&w.pieces) == 2);
-	ALL_ALONG(20, atomic_load(&w.pieces) == 2);
-	dlki_job_leave(&w.job);
-}
-
-Test(job, have_one_thread_which_ends_with_the_last)
-{
-	struct census before;
-	struct work w[MANY];
-
-	census_take(&before);
-	for (int i = 0; i < MANY; i++)
-		begin(&w[i]);
-	for (int i = 0; i < MANY; i++)
-		dlki_job_post(&w[i].job);
-	for (int i = 0; i < MANY; i++)
-		EVENTUALLY(atomic_load(&w[i].pieces) == 1);
-	cr_assert_eq(workers(), 1);
-	for (int i = 0; i < MANY; i++)
-		dlki_job_leave(&w[i].job);
-	census_same(&before);
 }
 
 /* There is another thread for each stuck thread, until no job waits. */
