@@ -52,22 +52,6 @@ CASE(acquire, that_was_told_busy_says_so)
 	answers(lock, 150, DLOCK_EBUSY, 150, 150 + SLACK_MS);
 }
 
-CASE(acquire, keeps_its_deadline_with_a_silent_store)
-{
-	given_mutex("fake:?ttl=300ms&ask=50ms&close=300ms");
-	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
-	fake_always(fake, FAKE_RELEASE, FAKE_SILENT);
-	answers(lock, 0, DLOCK_EUNREACHABLE, 50, 50 + SLACK_MS);
-	answers(lock, 100, DLOCK_EUNREACHABLE, 100, 150 + SLACK_MS);
-	answers(lock, 500, DLOCK_EUNREACHABLE, 500, 550 + SLACK_MS);
-	for (size_t i = 0; i < fake_count(fake, FAKE_ATTEMPT); i++) {
-		struct fake_call call = fake_nth(fake, FAKE_ATTEMPT, i);
-
-		cr_assert_leq(call.deadline - call.begin, 300 * DLK_MS);
-	}
-	fake_clear(fake);
-}
-
 CASE(acquire, asks_once_more_at_the_deadline)
 {
 	dlk_time begun;
@@ -112,33 +96,6 @@ CASE(acquire, does_not_spin_on_a_time_that_has_passed)
 	cr_assert_eq(dlock_acquire(lock, 50, &hold), DLOCK_EBUSY);
 	cr_assert_leq(fake_count(fake, FAKE_ATTEMPT), 120);
 	fake_clear(fake);
-}
-
-CASE(acquire, bears_wakes_that_are_doubled_spurious_and_for_the_dead)
-{
-	struct taker t = { 0 };
-	uint64_t dead, waiting;
-
-	given_hold("fake:");
-	dead = last_id();
-	OK(dlock_release(hold));
-	hold = take(lock);
-	fake_wake(fake, dead);
-	fake_lose(fake, dead);
-	fake_wake(fake, last_id());
-	fake_wake(fake, UINT64_MAX);
-	fake_wake(fake, 77);
-	OK(dlock_check(hold));
-	taker_waits(&t, 10000);
-	waiting = last_id();
-	for (int i = 0; i < 100; i++)
-		fake_wake(fake, waiting);
-	cr_assert_eq(atomic_load(&t.done), 0);
-	fake_set_wakes(fake, FAKE_WAKE_TWICE);
-	OK(dlock_release(hold));
-	OK(taker_join(&t));
-	cr_assert_eq(stats(client).granted, 3);
-	cr_assert_eq(fake_held(fake), 0);
 }
 
 CASE(acquire, does_not_ask_more_often_than_the_backoff_lets_it)

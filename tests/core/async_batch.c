@@ -66,17 +66,6 @@ static void begin_releases(void)
 		give_async(&given[i], o[i].hold);
 }
 
-/* The calls that stay are granted, and the store has no other claim. */
-static void first_is_granted(void)
-{
-	fake_open_gate(fake);
-	OK(outcome_of(&o[0]));
-	OK(outcome_of(&first));
-	EVENTUALLY(fake_held(fake) == 2);
-	OK(dlock_release(o[0].hold));
-	OK(dlock_release(first.hold));
-}
-
 CASE(async_batch, attempts_go_together)
 {
 	given_grants("fakebatch:?close=30s&connect=30s");
@@ -119,34 +108,6 @@ CASE(async_batch, a_single_call_asks_by_itself)
 	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
 }
 
-CASE(async_batch, attempts_that_are_cancelled_leave_nothing)
-{
-	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", -1);
-	stick_again(FAKE_ATTEMPT);
-	cr_assert_eq(prepared(0).n, N);
-	for (int i = 1; i < N; i++) {
-		OK(dlock_cancel_op(client, op[i]));
-		EVENTUALLY(!outcome_pending(&o[i]));
-		cr_assert_eq(o[i].rc, DLOCK_ECANCELED, "%s", o[i].text);
-	}
-	first_is_granted();
-}
-
-/* The renewer releases the claims after the failed releases. */
-CASE(async_batch, releases_that_fail_leave_nothing)
-{
-	given_grants("fakebatch:?ask=50ms&close=30s&connect=30s");
-	begin_releases();
-	stick_again(FAKE_RELEASE);
-	cr_assert_eq(prepared(1).n, N);
-	fake_open_gate(fake);
-	cr_assert_eq(outcome_of(&given[0]), DLOCK_EUNREACHABLE);
-	for (int i = 1; i < N; i++)
-		OK(outcome_of(&given[i]));
-	EVENTUALLY(fake_held(fake) == 0);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-}
-
 /* A release asks whether the client may keep the claim. */
 CASE(async_batch, a_release_that_may_keep_the_claim_holds_up_no_call)
 {
@@ -166,18 +127,4 @@ CASE(async_batch, a_release_that_may_keep_the_claim_holds_up_no_call)
 	fake_open_gate(fake);
 	for (int i = 0; i < N; i++)
 		OK(outcome_of(&given[i]));
-}
-
-CASE(async_batch, a_closing_client_ends_all)
-{
-	given_calls("fakebatch:?ask=50ms&close=500ms&connect=30s", -1);
-	stick_again(FAKE_ATTEMPT);
-	outcomes_leave(client);
-	close_client_within(3000);
-	for (int i = 0; i < N; i++) {
-		cr_assert_eq(o[i].calls, 1);
-		cr_assert_eq(o[i].rc, DLOCK_ECANCELED, "%s", o[i].text);
-	}
-	cr_assert_eq(first.calls, 1);
-	cr_assert_eq(fake_held(fake), 0);
 }

@@ -299,18 +299,3 @@ CASE(async, a_store_that_does_not_open_says_why)
 	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
 	closes(c);
 }
-
-/* An open at a refusing server goes on for a minute. */
-CASE(async, opening_ends_when_the_client_closes)
-{
-	dlk_time begun = dlk_now();
-	dlock_client *c;
-
-	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 1000);
-	c = opens(&o, "fake:?connect=10m&retry_min=10m&retry_max=20m");
-	closes(c);
-	cr_assert_eq(o.calls, 1);
-	cr_assert_eq(o.rc, DLOCK_ECANCELED);
-	cr_assert_lt(dlk_now() - begun, late(10000 * DLK_MS));
-	fake_clear(fake);
-}

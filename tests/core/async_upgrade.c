@@ -41,24 +41,6 @@ static void read_side_is_whole(void)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-CASE(async_upgrade, waits_for_readers_and_keeps_the_read_side)
-{
-	given_reader("fake:");
-	begin(&o, FOREVER);
-	EVENTUALLY(stats(client).waiters == 1);
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
-	REFUSED(dlock_release_start(hold, NULL, NULL), DLOCK_EINVAL,
-		"write side first");
-	cr_assert(outcome_pending(&o));
-	OK(dlock_release(theirs));
-	OK(outcome_of(&o));
-	cr_assert_gt(dlock_token(o.hold), dlock_token(hold));
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
-	OK(dlock_release(o.hold));
-	OK(dlock_release(hold));
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 /* dlock-loop ends the upgrade, which never had a turn of the async thread. */
 CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 {
@@ -162,28 +144,6 @@ static void write_side_was_released_first(void)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-CASE(async_upgrade, read_side_is_released_behind_a_started_release)
-{
-	dlock_hold *w = given_writer("fake:");
-
-	OK(dlock_release_start(w, NULL, NULL));
-	OK(dlock_release(hold));
-	write_side_was_released_first();
-}
-
-CASE(async_upgrade, releases_are_started_one_behind_the_other)
-{
-	static struct outcome writes, reads;
-	dlock_hold *w = given_writer("fake:");
-
-	OK(dlock_release_start(w, outcome_note, &writes));
-	OK(dlock_release_start(hold, outcome_note, &reads));
-	OK(outcome_of(&reads));
-	OK(outcome_of(&writes));
-	cr_assert_lt(writes.order, reads.order);
-	write_side_was_released_first();
-}
-
 /* The async thread waits for the answer to the release of the write side. */
 CASE(async_upgrade, read_side_waits_no_longer_than_a_release_may)
 {
@@ -197,35 +157,18 @@ CASE(async_upgrade, read_side_waits_no_longer_than_a_release_may)
 	EVENTUALLY(fake_held(fake) == 0);
 }
 
-/* Releases the read side behind a cancelled upgrade, in both ways. */
-static void released_behind_a_cancelled_upgrade(int started)
+CASE(async_upgrade, release_is_started_behind_a_cancelled_upgrade)
 {
-	static struct outcome upgrade, release;
-
 	given_reader("fake:");
 	begin(&upgrade, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
 	OK(dlock_cancel_op(client, op));
-	if (started) {
-		give_async(&release, hold);
-		OK(outcome_of(&release));
-	} else {
-		OK(dlock_release(hold));
-	}
+	give_async(&reads, hold);
+	OK(outcome_of(&reads));
 	ended_with(&upgrade, DLOCK_ECANCELED);
 	cr_assert_eq(fake_held(fake), 1);
 	cr_assert_eq(fake_waiting(fake), 0);
 	OK(dlock_release(theirs));
-}
-
-CASE(async_upgrade, read_side_is_released_behind_a_cancelled_upgrade)
-{
-	released_behind_a_cancelled_upgrade(0);
-}
-
-CASE(async_upgrade, release_is_started_behind_a_cancelled_upgrade)
-{
-	released_behind_a_cancelled_upgrade(1);
 }
 
 /* Has the store grant the upgrade, of which the program does not hear yet. */
@@ -258,17 +201,6 @@ CASE(async_upgrade, granted_and_cancelled_goes_with_the_read_side)
 	cr_assert_not_null(strstr(upgrade.text, "read side"));
 }
 
-CASE(async_upgrade, granted_and_cancelled_goes_with_a_started_release)
-{
-	granted_unheard(&upgrade);
-	OK(dlock_cancel_op(client, op));
-	give_async(&reads, hold);
-	EVENTUALLY(fake_held(fake) == 0);
-	write_side_was_released_first();
-	hear(&upgrade, DLOCK_ECANCELED);
-	OK(outcome_of(&reads));
-}
-
 /* The answer to the attempt comes behind the cancel. */
 CASE(async_upgrade, granted_behind_the_cancel_goes_with_the_read_side)
 {
@@ -282,19 +214,6 @@ CASE(async_upgrade, granted_behind_the_cancel_goes_with_the_read_side)
 	fake_open_gate(fake);
 	OK(outcome_of(&reads));
 	ended_with(&upgrade, DLOCK_ECANCELED);
-	write_side_was_released_first();
-}
-
-/* From the callback on the write side is the program's. */
-CASE(async_upgrade, granted_and_cancelled_is_handed_out_before_the_release)
-{
-	granted_unheard(&upgrade);
-	OK(dlock_cancel_op(client, op));
-	outcomes_process(client);
-	OK(outcome_of(&upgrade));
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
-	OK(dlock_release(upgrade.hold));
-	OK(dlock_release(hold));
 	write_side_was_released_first();
 }
 

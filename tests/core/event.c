@@ -170,22 +170,6 @@ CASE(event, of_safety_is_taken_back_by_new_trouble)
 	OK(dlock_release(hold));
 }
 
-CASE(event, is_told_of_both_sides_of_a_writer)
-{
-	dlock_hold *w, *r = NULL;
-
-	keep_diary();
-	given_rwlock("fake:");
-	w = take(lock);
-	OK(dlock_acquire_shared(lock, 0, &r));
-	lose_last();
-	EVENTUALLY(diary.losses == 2);
-	cr_assert_eq(diary.page[0].hold, w);
-	cr_assert_eq(diary.page[1].hold, r);
-	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
-}
-
 CASE(event, is_not_told_of_a_hold_that_was_released)
 {
 	dlock_hold *b;

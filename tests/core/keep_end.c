@@ -87,25 +87,6 @@ CASE(keep_end, of_a_claim_that_was_asked_for_twice_is_followed_up)
 	nothing_is_left();
 }
 
-/* The renewal is under way while the claim is kept and taken again. */
-CASE(keep_end, may_come_while_it_is_renewed)
-{
-	given_mutex("fakewant:?ttl=900ms&keep=400ms");
-	hold = take(lock);
-	OK(dlock_release(hold));
-	hold = take(lock);
-	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
-	OK(dlock_release(hold));
-	cr_assert_eq(stats(client).kept, 1);
-	hold = take(lock);
-	fake_open_gate(fake);
-	EVENTUALLY(stats(client).renewed >= 2);
-	OK(dlock_check(hold));
-	OK(dlock_release(hold));
-	nothing_is_left();
-}
-
 /* An acquire does not take a kept claim that the renewal did not find. */
 CASE(keep_end, comes_with_a_renewal_that_finds_nothing)
 {

@@ -24,28 +24,6 @@ static void set_up(void)
 
 TestSuite(multi, .init = set_up, .timeout = 60);
 
-CASE(multi, holds_all_and_knows_its_members)
-{
-	dlock_lock *own = mutex(a, "z");
-
-	/* The multi-lock has handles of its own. */
-	all = multi((dlock_lock *[]){ own, x, y }, 3);
-	end_now(own);
-	hold = take(all);
-	cr_assert_eq(fake_held(one), 2);
-	cr_assert_eq(fake_held(two), 1);
-	cr_assert_eq(dlock_token(hold), 0);
-	for (size_t i = 0; i < 3; i++)
-		cr_assert_gt(dlock_token(dlock_member(hold, i)), 0);
-	cr_assert_null(dlock_member(hold, 3));
-	cr_assert_null(dlock_member(dlock_member(hold, 0), 0));
-	OK(dlock_check(hold));
-	cr_assert_leq(dlock_remaining_ms(hold), 3000);
-	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 1000);
-	OK(dlock_release(hold));
-	cr_assert_eq(fake_held(one) + fake_held(two), 0);
-}
-
 CASE(multi, takes_its_members_in_one_order)
 {
 	dlock_lock *other = multi((dlock_lock *[]){ y, z, x }, 3);

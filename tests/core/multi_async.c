@@ -50,19 +50,6 @@ static struct outcome o, stuck;
 #define BRIEF "ttl=60s&ask=50ms&close=30s&connect=30s"
 #define LONG "ttl=60s&ask=30s&close=30s&connect=30s"
 
-/* The client keeps the claim of the member waited for, so the first step of the
- * call ends at once. */
-CASE(multi_async, takes_a_kept_claim_of_the_first_member)
-{
-	dlock_client *c = looped("fakewant:?keep=1h");
-
-	x = unbound(c, "x");
-	OK(dlock_release(take(x)));
-	ask_async(&o, multi((dlock_lock *[]){ x, unbound(c, "y") }, 2), -1);
-	OK(dlock_release(granted(&o)));
-	cr_assert_eq(stats(c).retaken, 1);
-}
-
 CASE(multi_async, of_one_lock_by_two_spellings_is_refused)
 {
 	dlock_client *c;
@@ -73,26 +60,6 @@ CASE(multi_async, of_one_lock_by_two_spellings_is_refused)
 	over(&o, DLOCK_EINVAL,
 	     "lock 'x' is a member twice: fakeall://one and fake://one?");
 	cr_assert_eq(fake_held(one), 0);
-}
-
-CASE(multi_async, tells_the_gravest_failure_of_its_release)
-{
-	static struct outcome o[3];
-
-	given_all("ttl=60s");
-	hold = take(all);
-	fake_once(one, FAKE_RELEASE, FAKE_REFUSE);
-	fake_lose(two, fake_last(two, FAKE_ATTEMPT).id);
-	give_async(&o[0], hold);
-	over(&o[0], DLOCK_ELOST, "'y'");
-	hold = take(all);
-	fake_once(one, FAKE_RELEASE, FAKE_REFUSE);
-	give_async(&o[1], hold);
-	over(&o[1], DLOCK_EUNREACHABLE, "no answer");
-	EVENTUALLY(stats(a).pending_cleanups == 0);
-	give_async(&o[2], take(all));
-	OK(outcome_of(&o[2]));
-	cr_assert_eq(fake_held(one) + fake_held(two), 0);
 }
 
 CASE(multi_async, a_hold_of_another_thread_is_not_released)

@@ -41,33 +41,6 @@ static void ends_with(const char *why)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, why);
 }
 
-CASE(opts, max_hold_is_instead_of_the_clients)
-{
-	given_with("fake:?ttl=30s&max_hold=100ms");
-	wanted.max_hold_ms = 20000;
-	hold = take_so();
-	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 1000);
-	OK(dlock_release(hold));
-}
-
-/* The hold must not wait for the end of the store's lease. */
-CASE(opts, lease_that_is_not_renewed_in_time_is_lost)
-{
-	dlk_time begun;
-
-	given_with("fake:?ttl=30s");
-	wanted.lease_ms = 900;
-	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
-	begun = dlk_now();
-	hold = take_so();
-	EVENTUALLY(diary.losses == 1);
-	cr_assert_lt(late(dlk_now()), begun + 10000 * DLK_MS);
-	cr_assert_geq(diary.risks, 1,
-		      "a renewal had the time of the store's lease");
-	fake_clear(fake);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
-}
-
 /* A renewal under a short lease must not carry the renewals of long leases. */
 CASE(opts, lease_of_one_hold_shares_no_renewal_with_others)
 {
@@ -82,15 +55,6 @@ CASE(opts, lease_of_one_hold_shares_no_renewal_with_others)
 		cr_assert_eq(fake_nth(fake, FAKE_RENEW, i).n, 1);
 	OK(dlock_release(other));
 	OK(dlock_release(hold));
-}
-
-CASE(opts, no_renew_ends_it_with_its_lease)
-{
-	given_with("fake:?ttl=600ms");
-	wanted.no_renew = 1;
-	hold = take_so();
-	ends_with("not to be renewed");
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), 0);
 }
 
 CASE(opts, no_renew_may_have_an_earlier_end)
@@ -176,26 +140,6 @@ CASE(opts, of_both_sides_are_the_same)
 }
 
 /* ---- Extending ----------------------------------------------------------- */
-
-CASE(opts, extend_is_for_the_clients_max_hold_too)
-{
-	given_with("fake:?max_hold=500ms");
-	hold = take(lock);
-	OK(dlock_extend(hold, 1000));
-	ALL_ALONG(600, dlock_check(hold) == DLOCK_OK);
-	ends_with("max_hold is reached");
-}
-
-CASE(opts, extend_has_the_store_renew)
-{
-	given_with("fake:?ttl=900ms");
-	wanted.no_renew = 1;
-	hold = take_so();
-	OK(dlock_extend(hold, 1500));
-	EVENTUALLY(stats(client).renewed >= 2);
-	OK(dlock_check(hold));
-	ends_with("not to be renewed");
-}
 
 static void *be_told(void *h)
 {

@@ -27,48 +27,6 @@ CASE(pass_end, of_a_waiter_by_a_cancel_asks_nobody)
 	nothing_is_left();
 }
 
-/* The first waiter's request for the watch is for both waiters. */
-CASE(pass_end, of_the_waiter_that_asks_for_the_watch_ends_that)
-{
-	struct taker t[2] = { { .linger = 1 }, { 0 } };
-	dlock_lock *own;
-
-	given_hold("fakewant:");
-	own = mutex(client, "a");
-	fake_once(fake, FAKE_WATCH, FAKE_SILENT);
-	taker_start(&t[0], own, FOREVER);
-	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
-	wait_here(&t[1], FOREVER);
-	dlock_cancel(own);
-	cr_assert_eq(taker_join(&t[0]), DLOCK_ECANCELED);
-	EVENTUALLY(asked() >= 2);
-	OK(dlock_release(hold));
-	has_had_it(&t[1]);
-	nothing_is_left();
-}
-
-/* The watch failed, so the waiter is in the store's queue, and leaves the queue
- * at the pass. */
-CASE(pass_end, of_a_waiter_in_the_store_s_line_leaves_that)
-{
-	struct taker t = { 0 };
-
-	given_hold("fakewant:");
-	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
-	wait_here(&t, FOREVER);
-	cr_assert_eq(asked(), 2);
-	cr_assert_eq(fake_waiting(fake), 1);
-	/* The core asks for no watch for a while after a failure. */
-	EVENTUALLY(dlk_now() >= fake_last(fake, FAKE_WATCH).end + 110 * DLK_MS);
-	OK(dlock_release(hold));
-	has_it(&t);
-	cr_assert_eq(stats(client).passed, 1);
-	EVENTUALLY(fake_waiting(fake) == 0);
-	has_had_it(&t);
-	cr_assert_eq(asked(), 2);
-	nothing_is_left();
-}
-
 /* The store has refused each attempt of the waiter.  The store has the ticket
  * all the same, until the release. */
 CASE(pass_end, of_a_waiter_that_the_store_refused_releases_the_ticket)

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/client.h"
@@ -26,9 +25,8 @@ static struct {
 	uint64_t holder, token, ids[IDS];
 	size_t n_ids;
 	unsigned int pumps;
-	pthread_t pumper;        /* the last thread that read a byte */
-	void (*when_busy)(void); /* called once, ahead of the answer BUSY */
-	int refuse;              /* the store listens by a bad descriptor */
+	pthread_t pumper; /* the last thread that read a byte */
+	int refuse;       /* the store listens by a bad descriptor */
 } st = { .mu = PTHREAD_MUTEX_INITIALIZER };
 
 #define OTHERS UINT64_MAX
@@ -68,7 +66,6 @@ static enum dlk_verdict st_attempt(struct dlk_ticket *t, dlk_time deadline,
 				   struct dlk_error *err)
 {
 	enum dlk_verdict verdict = DLK_BUSY;
-	void (*when_busy)(void) = NULL;
 	size_t i = 0;
 
 	(void)deadline;
@@ -82,13 +79,8 @@ static enum dlk_verdict st_attempt(struct dlk_ticket *t, dlk_time deadline,
 		st.holder = t->id;
 		t->token = ++st.token;
 		verdict = DLK_GRANTED;
-	} else {
-		when_busy = st.when_busy;
-		st.when_busy = NULL;
 	}
 	pthread_mutex_unlock(&st.mu);
-	if (when_busy)
-		when_busy();
 	return verdict;
 }
 
@@ -242,10 +234,23 @@ CASE(pump, is_the_waiters_while_it_waits)
 	ends_with(&t, DLOCK_OK);
 }
 
+/* A store that connects anew has another descriptor. */
+static void connect_anew(void)
+{
+	int out = st.out, in = st.in;
+
+	make_pipe();
+	OK(dlk_listen(st.session, st.out, NULL));
+	close(out);
+	close(in);
+}
+
 CASE(pump, is_its_threads_while_no_thread_waits)
 {
 	given_store();
 	for (unsigned int i = 1; i <= 3; i++) {
+		if (i == 3)
+			connect_anew();
 		send_byte();
 		EVENTUALLY(pumps() == i);
 		cr_expect_not(pumped_by(pthread_self()));
@@ -273,65 +278,6 @@ CASE(pump, is_its_threads_when_the_first_of_two_waiters_leaves)
 	cr_expect_not(pumped_by(first.thread));
 	ends_with(&second, DLOCK_OK);
 	dlock_lock_free(other);
-}
-
-CASE(pump, does_not_make_its_waiter_deaf_to_the_close)
-{
-	struct census before;
-	struct taker t = { 0 };
-	int64_t begun_ms;
-
-	stall_watch();
-	census_take(&before);
-	given_busy_store();
-	taker_pumps(&t, FOREVER);
-	begun_ms = now_ms();
-	dlock_close(client);
-	cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
-	ends_with(&t, DLOCK_ECANCELED);
-	dlock_lock_free(lock);
-	not_at_end(client);
-	census_same(&before);
-}
-
-/* A store that connects anew has another descriptor. */
-CASE(pump, follows_the_store_to_another_descriptor)
-{
-	struct taker t = { 0 };
-	int out, in;
-
-	given_busy_store();
-	taker_pumps(&t, FOREVER);
-	out = st.out;
-	in = st.in;
-	OK(dlk_listen(st.session, -1, NULL));
-	make_pipe();
-	OK(dlk_listen(st.session, st.out, NULL));
-	close(out);
-	close(in);
-	others_release();
-	EVENTUALLY(t.done);
-	ends_with(&t, DLOCK_OK);
-}
-
-/* The store has answered BUSY, and the message comes before the waiter sleeps.
- *  */
-CASE(pump, takes_in_what_came_before_the_sleep)
-{
-	struct taker t = { 0 };
-
-	given_busy_store();
-	for (int i = 0; i < 100; i++) {
-		pthread_mutex_lock(&st.mu);
-		st.holder = OTHERS;
-		st.when_busy = others_release;
-		pthread_mutex_unlock(&st.mu);
-		t.keep = 1;
-		taker_start(&t, lock, FOREVER);
-		EVENTUALLY(t.done);
-		cr_assert_eq(taker_join(&t), DLOCK_OK);
-		OK(dlock_release(t.hold));
-	}
 }
 
 CASE(pump, of_no_descriptor_is_an_error)

@@ -4,26 +4,6 @@
 
 TestSuite(release, .init = timed_fixture, .timeout = 60);
 
-/* The renewal takes longer than a release may. */
-CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
-{
-	struct taker t = { .linger = 1 };
-	dlk_time began;
-
-	given_mutex("fake:?ttl=1500ms&close=100ms&connect=1s");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 500, .overrun = 1);
-	taker_start(&t, lock, 5000);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
-	began = dlk_now();
-	atomic_store(&t.linger, 0);
-	OK(taker_join(&t));
-	cr_assert_lt(dlk_now(), late(began + 400 * DLK_MS));
-	cr_assert_eq(t.release_rc, DLOCK_EUNREACHABLE);
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 /* The lease ended during the release, so the store's answer shows no loss. */
 CASE(release, that_outlasts_the_lease_is_no_loss)
 {
@@ -91,37 +71,12 @@ CASE(release, is_asked_for_until_answered_where_nothing_expires)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-CASE(release, keeps_its_time_with_a_silent_store)
-{
-	dlk_time began;
-
-	given_hold("fake:?ttl=5s&close=150ms");
-	began = dlk_now();
-	fake_always(fake, FAKE_RELEASE, FAKE_SILENT);
-	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE,
-		"close= in the URI gives it more");
-	cr_assert_lt(dlk_now(), late(began + 400 * DLK_MS));
-	close_client_within(700);
-}
-
 /* The store breaks the rule that a failure has a code. */
 CASE(release, that_fails_without_a_reason_has_a_message)
 {
 	given_hold("fake:");
 	fake_once(fake, FAKE_RELEASE, FAKE_CODE);
 	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "fake");
-}
-
-CASE(release, of_a_lost_hold_tells_the_store_in_the_background)
-{
-	given_hold("fake:?ttl=5s");
-	lose_last();
-	EVENTUALLY(fake_held(fake) == 0);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
-	cr_assert_eq(stats(client).released, 0);
 }
 
 static dlock_hold *write_and_read(dlock_lock *l, dlock_hold **read)

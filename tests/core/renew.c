@@ -45,63 +45,6 @@ CASE(renewer, renews_many_holds_in_few_calls)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-struct churner {
-	pthread_t thread;
-	dlock_client *client;
-	int number;
-	int failed;
-};
-
-static void *churn(void *arg)
-{
-	struct churner *ch = arg;
-	dlock_lock *l = NULL;
-	char name[16];
-
-	snprintf(name, sizeof(name), "n%d", ch->number);
-	if (dlock_mutex_new(&l, ch->client, name) < 0)
-		return NULL;
-	for (int i = 0; i < 25000; i++) {
-		dlock_hold *h = NULL;
-
-		if (dlock_acquire(l, 5000, &h) < 0) {
-			ch->failed++;
-			continue;
-		}
-		ch->failed += dlock_release(h) != DLOCK_OK;
-	}
-	dlock_lock_free(l);
-	return NULL;
-}
-
-/* 10^5 holds come and go while another hold is renewed. */
-CASE(renewer, renews_nothing_that_is_over)
-{
-	enum { CHECK_MS = 1 };
-	struct churner ch[4];
-	size_t calls;
-
-	given_hold("fake:?ttl=10s&check=1ms");
-	for (int i = 0; i < 4; i++) {
-		ch[i] = (struct churner){ .client = client, .number = i };
-		cr_assert_eq(pthread_create(&ch[i].thread, NULL, churn, &ch[i]),
-			     0);
-	}
-	for (int i = 0; i < 4; i++) {
-		pthread_join(ch[i].thread, NULL);
-		cr_assert_eq(ch[i].failed, 0);
-	}
-	OK(dlock_release(hold));
-	calls = fake_count(fake, FAKE_RENEW);
-	cr_assert_gt(calls, 20);
-	/* Thirty renewals would be due meanwhile. */
-	ALL_ALONG(30 * CHECK_MS, fake_count(fake, FAKE_RENEW) == calls);
-	cr_assert_eq(stats(client).holds, 0);
-	cr_assert_eq(stats(client).pending_cleanups, 0);
-	cr_assert_eq(stats(client).lost, 0);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 CASE(renewer, of_one_client_is_not_delayed_by_the_dead_store_of_another)
 {
 	struct fake *dead = fake_store("dead");

@@ -82,21 +82,6 @@ static dlock_hold *given_reader(const char *uri)
 
 /* ---- Both sides ---------------------------------------------------------- */
 
-CASE(upgrade, has_the_options_of_the_read_side)
-{
-	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
-	dlock_hold *w;
-
-	given_rwlock("fake:?ttl=5s");
-	upg = upgradeable(lock);
-	o.lease_ms = 1000;
-	OK(dlock_acquire_opts(upg, &o, &hold));
-	w = upgraded();
-	cr_assert_leq(dlock_remaining_ms(w), 1000);
-	OK(dlock_release(w));
-	OK(dlock_release(hold));
-}
-
 CASE(upgrade, is_of_the_thread_that_reads)
 {
 	struct taker t = { .keep = 1 };
@@ -109,26 +94,6 @@ CASE(upgrade, is_of_the_thread_that_reads)
 		"another thread");
 	close_client();
 	cr_assert_eq(dlock_release(t.hold), DLOCK_ELOST);
-}
-
-/* ---- Lost answers -------------------------------------------------------- */
-
-/* The store has granted the upgrade, and the client does not know. */
-CASE(upgrade, whose_answer_never_came_is_cleaned_up)
-{
-	given_upgradeable("fake:?ttl=5s");
-	fake_always(fake, FAKE_ATTEMPT, FAKE_CUT);
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
-	REFUSED(dlock_upgrade(upg, hold, 30, &none), DLOCK_EUNREACHABLE,
-		"no answer");
-	cr_assert_null(none);
-	OK(dlock_check(hold));
-	fake_clear(fake);
-	EVENTUALLY(fake_held(fake) == 2);
-	OK(dlock_check(hold));
-	OK(dlock_release(upgraded()));
-	OK(dlock_release(hold));
-	EVENTUALLY(fake_held(fake) == 0);
 }
 
 /* ---- Losses -------------------------------------------------------------- */
