@@ -5,7 +5,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -103,31 +102,6 @@ SHARED(zk_session, may_be_ended_by_another_with_its_password)
 	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(diary.losses, ==, 1);
-}
-
-static void *heal_when_it_is_over(void *proxy)
-{
-	EVENTUALLY(diary_says(&diary, "waiters queue again"));
-	lab_proxy_refuse(proxy, false);
-	return NULL;
-}
-
-/* The release began before the session's end. */
-SHARED(zk_session, that_ends_during_a_release_is_no_loss)
-{
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = watched_client(lab_proxy_port(p),
-					 "?ttl=2s&close=20s");
-	dlock_hold *h = take(mutex(c, "lock"), FOREVER);
-	pthread_t thread;
-
-	lab_proxy_refuse(p, true);
-	lab_proxy_reset(p);
-	CHECK_INT(pthread_create(&thread, NULL, heal_when_it_is_over, p), ==,
-		  0);
-	CHECK_OK(dlock_check(h));
-	CHECK(dlock_release(h) != DLOCK_ELOST);
-	pthread_join(thread, NULL);
 }
 
 /* By default a server takes sixty connections from an address. */

@@ -9,31 +9,6 @@ TestSuite(memcached_fleet, .timeout = 240);
 
 static struct fleet f;
 
-enum { RELEASES = 20 };
-
-/* A silent server delays no releases at other servers, while the client waits
- * for the silent server's answer to the renewals. */
-CASE(memcached_fleet, releases_while_one_is_stopped)
-{
-	dlock_hold *first, *holds[RELEASES];
-	dlock_client *c;
-
-	fleet_begin(&f);
-	snprintf(strchr(f.uri, '?'), sizeof("?ask=3s"), "?ask=3s");
-	c = client(&f, "ttl=9s&close=1s");
-	first = take(mutex(c, name_on(&f, 0, 0)));
-	for (int i = 0; i < RELEASES; i++)
-		holds[i] = take(mutex(c, name_on(&f, 1, i)));
-	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
-	/* The renewals begin after a third of the lease, and wait for 3 s. */
-	for (int i = 0; i < RELEASES; i++) {
-		nap_ms(200);
-		give(holds[i]);
-	}
-	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
-	(void)dlock_release(first);
-}
-
 /* ---- Opening ------------------------------------------------------------- */
 
 struct told {
@@ -72,14 +47,6 @@ CASE(memcached_fleet, opens_while_one_answers)
 	CHECK_RC(dlock_acquire(l, 100, &h), DLOCK_EUNREACHABLE);
 	CHECK_INT(lab_server_restart(f.servers[0], false), ==, 0);
 	give(take(l));
-}
-
-CASE(memcached_fleet, opens_while_one_is_silent)
-{
-	fleet_begin(&f);
-	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
-	give(take(mutex(client(&f, "connect=2s"), name_on(&f, 2, 0))));
-	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
 }
 
 /* The open asks again and again, and the message tells why. */

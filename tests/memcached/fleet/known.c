@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients that know a pool differently find out before two hold a lock. */
 #include <stdio.h>
-#include <string.h>
 
 #include "lab/base/fail.h"
 #include "lab/servers/redis.h"
@@ -132,38 +131,6 @@ CASE(memcached_known, one_server_twice)
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d,localhost:%d",
 		 f.servers[0]->port, f.servers[0]->port);
 	cannot_open(uri, "of the pool are one: name it once");
-}
-
-static void forget_pool(const struct fleet *f)
-{
-	for (size_t i = 0; i < FLEET; i++)
-		CHECK_INT(lab_memcached_do(f->servers[i], NULL, 0,
-					   "delete dlock.p"),
-			  ==, 0);
-}
-
-/* Two real clients, after an operator was too early. */
-CASE(memcached_known, each_grant_is_checked)
-{
-	dlock_client *c, *later;
-	dlock_lock *l;
-	dlock_hold *h;
-
-	fleet_begin(&f);
-	c = client(&f, "");
-	l = mutex(c, name_on(&f, 0, 0));
-	give(take(l));
-	forget_pool(&f);
-	CHECK_OK(dlock_open(&later, uri_of(&f, "231", "ask=500ms"), NULL));
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), "server 1 is 127.0.0.1");
-	EVENTUALLY(!has_lock(f.servers[0], name_on(&f, 0, 0)));
-	CHECK_RC(dlock_acquire_shared(rwlock(c, "r"), 0, &h), DLOCK_EINVAL);
-	CHECK_RC(dlock_acquire(semaphore(c, "s", 2), 0, &h), DLOCK_EINVAL);
-	dlock_close(later);
-	/* The procedure: all clients of the other pool are gone. */
-	forget_pool(&f);
-	give(take(l));
 }
 
 /* After a deletion, and after a restart. */
