@@ -151,31 +151,29 @@ void dlki_refused(struct dlki_link *l, const struct dlk_error *err);
 void dlki_agree(struct dlki_store *s, const struct dlki_agreed *agreed);
 
 /*
- * Append a request of `n` >= 1 ops to the link's output, and to the requests in
- * flight.  `ops` is NULL for DLKI_GREET and DLKI_PING: `n` answers belong to no
- * claim.  The bytes are copied.  Without memory the link is cut, and no byte of
- * the request is sent.
+ * Append a request of the op to the link's output, and to the requests in
+ * flight.  `op` is NULL for DLKI_GREET and DLKI_PING, or if the op has ended.
+ * The bytes are copied.  Without memory the link is cut, and no byte of the
+ * request is sent.
  *
  * An op of the earliest request, which is answered, may be sent anew before
  * dlki_pop(): with the op's next request.
  */
-void dlki_send(struct dlki_link *l, enum dlki_verb verb,
-	       struct dlki_op *const ops[], size_t n, const void *bytes,
-	       size_t len);
+void dlki_send(struct dlki_link *l, enum dlki_verb verb, struct dlki_op *op,
+	       const void *bytes, size_t len);
 
 /* The earliest request without an answer.  0: no request is in flight, so an
- * answer is nonsense.  dlki_front_op() returns the request's op `i`, or NULL if
- * the op has ended meanwhile, as by its deadline; completions accept NULL. */
+ * answer is nonsense.  dlki_front_op() returns the request's op, or NULL if the
+ * op has ended meanwhile, as by its deadline; completions accept NULL. */
 struct dlki_front {
 	enum dlki_verb verb;
-	size_t n;
 	dlk_time since; /* read before the write of the first byte */
 };
 int dlki_front(const struct dlki_link *l, struct dlki_front *out);
-struct dlki_op *dlki_front_op(const struct dlki_link *l, size_t i);
+struct dlki_op *dlki_front_op(const struct dlki_link *l);
 
-/* The earliest request is answered.  The request's remaining ops end
- * UNANSWERED. */
+/* The earliest request is answered.  An op that no completion has ended, and
+ * that was not sent anew, ends UNANSWERED. */
 void dlki_pop(struct dlki_link *l);
 
 /* In submit(): hold the op, which cannot be sent yet, until dlki_resume(); then

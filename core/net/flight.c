@@ -8,16 +8,13 @@ static struct dlki_slot *slot(const struct dlki_flight *f, uint64_t serial)
 	return &f->v[serial & (f->room - 1)];
 }
 
-int dlki_flight_reserve(struct dlki_flight *f, size_t n)
+int dlki_flight_reserve(struct dlki_flight *f)
 {
-	size_t len = (size_t)(f->end - f->first);
-	size_t room = f->room ? f->room : 16;
+	size_t room = f->room ? 2 * f->room : 16;
 	struct dlki_slot *v;
 
-	if (n <= f->room - len)
+	if (f->end - f->first < f->room)
 		return 0;
-	while (room < len + n)
-		room *= 2;
 	v = malloc(room * sizeof(struct dlki_slot));
 	if (!v)
 		return DLOCK_ENOMEM;
@@ -57,7 +54,7 @@ void dlki_flight_pop(struct dlki_flight *f)
 {
 	if (f->first == f->end)
 		return;
-	f->first += slot(f, f->first)->n;
+	f->first++;
 	if (f->marked < f->first)
 		f->marked = f->first;
 }

@@ -12,12 +12,11 @@
 
 struct dlki_op;
 
-/* A request of n ops has n slots, all with the same start. */
+/* A request. */
 struct dlki_slot {
 	struct dlki_op *op; /* NULL: the claim no longer waits */
 	uint64_t start;     /* place in the stream of the first byte */
 	dlk_time since;     /* read before the first byte's write; 0: unsent */
-	uint32_t n;         /* slots from this one to the request's end */
 	int verb;
 };
 
@@ -29,7 +28,8 @@ struct dlki_flight {
 	uint64_t marked;       /* serial of the first slot with since == 0 */
 };
 
-int dlki_flight_reserve(struct dlki_flight *f, size_t n);
+/* Reserve room for a slot. */
+int dlki_flight_reserve(struct dlki_flight *f);
 void dlki_flight_free(struct dlki_flight *f);
 
 /* Add a slot, in reserved room; return the serial. */

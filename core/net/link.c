@@ -59,28 +59,21 @@ void dlki_link_secure(struct dlki_link *l, struct dlki_tls_context *tls,
 		dlki_link_cut(l, err.code, err.text);
 }
 
-int64_t dlki_link_append(struct dlki_link *l, int verb,
-			 struct dlki_op *const ops[], size_t n,
+int64_t dlki_link_append(struct dlki_link *l, int verb, struct dlki_op *op,
 			 const void *bytes, size_t len)
 {
-	uint64_t first = l->flight.end;
+	struct dlki_slot slot = {
+		.op = op,
+		.start = l->appended,
+		.verb = verb,
+	};
 
-	if (dlki_flight_reserve(&l->flight, n) != 0 ||
+	if (dlki_flight_reserve(&l->flight) != 0 ||
 	    dlki_bytes_reserve(&l->out, len) != 0)
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		struct dlki_slot slot = {
-			.op = ops ? ops[i] : NULL,
-			.start = l->appended,
-			.n = (uint32_t)(n - i),
-			.verb = verb,
-		};
-
-		dlki_flight_add(&l->flight, slot);
-	}
 	dlki_bytes_append(&l->out, bytes, len);
 	l->appended += len;
-	return (int64_t)first;
+	return (int64_t)dlki_flight_add(&l->flight, slot);
 }
 
 /* ---- Writing ------------------------------------------------------------- */

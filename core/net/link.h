@@ -103,10 +103,9 @@ int dlki_link_finish(struct dlki_link *l);
 void dlki_link_secure(struct dlki_link *l, struct dlki_tls_context *tls,
 		      const char *host, const char *peer);
 
-/* Append a request.  `ops` may be NULL.  Returns the serial of the first of the
- * `n` slots; or -1: no memory, and no byte is appended. */
-int64_t dlki_link_append(struct dlki_link *l, int verb,
-			 struct dlki_op *const ops[], size_t n,
+/* Append a request.  `op` may be NULL.  Returns the serial of the slot; or -1:
+ * no memory, and no byte is appended. */
+int64_t dlki_link_append(struct dlki_link *l, int verb, struct dlki_op *op,
 			 const void *bytes, size_t len);
 
 static inline int dlki_link_has_output(const struct dlki_link *l)

@@ -35,12 +35,11 @@ static void lines_greet(struct dlki_store *s, struct dlki_link *l, dlk_time now)
 {
 	struct lines *p = lines_at(s, now);
 
-	dlki_send(l, DLKI_GREET, NULL, 1, l == p->ear ? "EAR\n" : "HI\n",
+	dlki_send(l, DLKI_GREET, NULL, l == p->ear ? "EAR\n" : "HI\n",
 		  l == p->ear ? 4 : 3);
 }
 
-static void submit_one(struct lines *p, enum dlki_verb verb,
-		       struct dlki_op *const *op)
+static void submit_one(struct lines *p, enum dlki_verb verb, struct dlki_op *op)
 {
 	static const char letters[DLKI_VERBS] = {
 		[DLKI_ATTEMPT] = 'A',
@@ -53,33 +52,22 @@ static void submit_one(struct lines *p, enum dlki_verb verb,
 
 	if (verb == DLKI_WATCH && !dlki_is_up(p->ear)) {
 		dlki_want(p->ear);
-		dlki_hold(*op);
+		dlki_hold(op);
 		return;
 	}
 	n = snprintf(text, sizeof(text), "%c %" PRIu64 "\n",
 		     letters[verb] ? letters[verb] : 'R',
-		     verb == DLKI_ATTEMPT ? (*op)->id : (*op)->token);
-	dlki_send(p->main, verb, op, 1, text, (size_t)n);
+		     verb == DLKI_ATTEMPT ? op->id : op->token);
+	dlki_send(p->main, verb, op, text, (size_t)n);
 }
 
 static void lines_submit(struct dlki_store *s, enum dlki_verb verb,
 			 struct dlki_op *const ops[], size_t n, dlk_time now)
 {
 	struct lines *p = lines_at(s, now);
-	char text[2048];
-	size_t len = 0;
 
-	if (verb != DLKI_RENEW) {
-		for (size_t i = 0; i < n; i++)
-			submit_one(p, verb, &ops[i]);
-		return;
-	}
-	len = (size_t)snprintf(text, sizeof(text), "N");
 	for (size_t i = 0; i < n; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					" %" PRIu64, ops[i]->token);
-	text[len++] = '\n';
-	dlki_send(p->main, verb, ops, n, text, len);
+		submit_one(p, verb, ops[i]);
 }
 
 static int take_news(struct lines *p, const char *line)
@@ -113,7 +101,7 @@ static void send_second(struct lines *p, struct dlki_op *op)
 	if (!op)
 		return;
 	n = snprintf(text, sizeof(text), "K2 %" PRIu64 "\n", op->token);
-	dlki_send(p->main, DLKI_BREAK, &op, 1, text, (size_t)n);
+	dlki_send(p->main, DLKI_BREAK, op, text, (size_t)n);
 }
 
 static void take_rows(struct dlki_op *op, const char *labels)
@@ -173,7 +161,7 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 		dlki_demoted(l);
 		return dlk_fail(err, DLOCK_EUNREACHABLE, "a replica");
 	}
-	op = dlki_front_op(l, 0);
+	op = dlki_front_op(l);
 	if (front.verb == DLKI_GREET && strcmp(line, "NO") == 0) {
 		dlki_refused(l, &refused);
 		return 0;
@@ -204,9 +192,7 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 	} else if (line[0] == 'F') {
 		dlki_failed(op, &refused, DLKI_RESIDUE_NONE);
 	} else if (line[0] == 'Y') {
-		for (size_t i = 0; i < front.n && line[3 * i] == 'Y'; i++)
-			dlki_answered(dlki_front_op(l, i),
-				      line[3 * i + 1] == '1');
+		dlki_answered(op, line[1] == '1');
 	} else {
 		return dlk_fail(err, DLOCK_EPROTO, "nonsense: %s", line);
 	}

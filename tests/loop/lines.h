@@ -5,7 +5,6 @@
  *	client		server
  *	HI		HI, HI NAME: welcome	NO: never
  *	A ID		G TOKEN, B MS CLOCK, M (again), F (failed)
- *	N TOKEN...	Y1 Y0 ...: a batch of renewals
  *	R TOKEN		Y1, Y0: of every other verb
  *	K ID		K: BREAK's first request, and the second is
  *	K2 ID		Y1

@@ -61,16 +61,6 @@ Test(loop, what_ends_in_a_turn_is_written_once)
 			 "A 19\nR 20\n");
 }
 
-Test(loop, ops_of_an_answer_that_was_short_of_them_are_unanswered)
-{
-	for (int i = 1; i <= 2; i++)
-		rig_queue(i, DLKI_RENEW, never);
-	rig_push();
-	rig_say(0, "Y1\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
-}
-
 /* ---- Deadlines ----------------------------------------------------------- */
 
 Test(loop, a_deadline_is_kept_exactly)

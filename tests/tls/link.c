@@ -127,7 +127,7 @@ Test(link, a_large_request_goes_in_several_records)
 	open_up(NULL);
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)('a' + i % 23);
-	dlki_send(rig.e->links[0], DLKI_GREET, NULL, 1, text, sizeof(text));
+	dlki_send(rig.e->links[0], DLKI_GREET, NULL, text, sizeof(text));
 	client.peer.said_len = 0;
 	rig_push();
 	hear(0);

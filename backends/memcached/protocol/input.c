@@ -27,7 +27,7 @@ static struct memc_job *front_job(struct memc_store *s, struct dlki_op **op)
 
 	if (!job || !dlki_front(s->link, &front))
 		return NULL;
-	*op = dlki_front_op(s->link, 0);
+	*op = dlki_front_op(s->link);
 	forget_request(job, *op);
 	return job;
 }

@@ -206,8 +206,7 @@ static void send_part(struct memc_store *s, struct memc_job *job,
 	s->asking += job->asks != 0;
 	mark_unclear(job, op);
 	put_request(s, job, op);
-	dlki_send(s->link, job->verb, op ? &op : NULL, 1, s->out.bytes,
-		  s->out.len);
+	dlki_send(s->link, job->verb, op, s->out.bytes, s->out.len);
 	if (job->login != MEMC_NO_LOGIN) /* the bytes hold the password */
 		explicit_bzero(s->out.bytes, s->out.len);
 }

@@ -16,7 +16,7 @@ static void store_some(struct memc_store *s, struct memc_job *job,
 static void note_own(struct memc_store *s, struct memc_job *job,
 		     const struct memc_op *one)
 {
-	struct dlki_op *op = dlki_front_op(s->link, 0);
+	struct dlki_op *op = dlki_front_op(s->link);
 	struct memc_own *own = job->own;
 
 	if (!op || one->answer != MEMC_MINE ||

@@ -33,7 +33,7 @@ void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 	if (out.failed) {
 		dlki_redis_store_no_memory(op);
 	} else {
-		dlki_send(s->main.link, op->verb, &op, 1, out.bytes, out.len);
+		dlki_send(s->main.link, op->verb, op, out.bytes, out.len);
 		s->knows[call->script] = 1;
 	}
 	dlki_redis_commands_free(&out);
@@ -43,7 +43,7 @@ void dlki_redis_store_probe(struct dlki_link *l)
 {
 	static const char ping[] = "*1\r\n$4\r\nPING\r\n";
 
-	dlki_send(l, DLKI_PING, NULL, 1, ping, sizeof(ping) - 1);
+	dlki_send(l, DLKI_PING, NULL, ping, sizeof(ping) - 1);
 }
 
 int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op)

@@ -25,7 +25,7 @@ static void send_command(struct redis_line *line, enum redis_greeting kind,
 	dlki_redis_commands_argv(&out, argc, argv);
 	/* Without memory no answer comes, and the connection ends. */
 	if (!out.failed)
-		dlki_send(line->link, DLKI_GREET, NULL, 1, out.bytes, out.len);
+		dlki_send(line->link, DLKI_GREET, NULL, out.bytes, out.len);
 	line->greeting[line->greetings++] = kind;
 	/* The bytes may hold the password. */
 	explicit_bzero(out.bytes, out.len);

@@ -49,7 +49,7 @@ static int end_front(const struct redis_store *s, struct dlk_error *err)
 {
 	struct dlki_front front;
 
-	dlki_senseless(dlki_front_op(s->main.link, 0), err);
+	dlki_senseless(dlki_front_op(s->main.link), err);
 	if (dlki_front(s->main.link, &front) && front.verb != DLKI_GREET)
 		err->code = DLOCK_EUNREACHABLE;
 	return err->code;
@@ -111,7 +111,7 @@ static int take_answer(struct redis_store *s, const struct redis_reply *reply,
 		dlki_pop(l);
 		return 0;
 	}
-	a.op = dlki_front_op(l, 0);
+	a.op = dlki_front_op(l);
 	a.since = front.since;
 	return take_op_answer(s, &front, &a);
 }

@@ -55,7 +55,7 @@ static void ask_more(struct redis_store *s, struct dlki_op *op,
 		free_listing(l);
 	} else {
 		STAILQ_INSERT_TAIL(&s->listings, l, in_listings);
-		dlki_send(s->main.link, DLKI_LIST, &op, 1, out.bytes, out.len);
+		dlki_send(s->main.link, DLKI_LIST, op, out.bytes, out.len);
 	}
 	dlki_redis_commands_free(&out);
 }
