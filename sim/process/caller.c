@@ -196,6 +196,13 @@ static void step(struct sim_caller *me)
 {
 	const struct sim_terms *t = &me->play->terms;
 
+	if (may_call(t, t->rushes) && sim_caller_draw(me, "rush", 3) == 0) {
+		if (t->resizes)
+			resize(me);
+		else
+			sim_caller_upgrade(me);
+		return;
+	}
 	switch (sim_caller_draw(me, "step", 10)) {
 	case 0:
 		if (t->observes)

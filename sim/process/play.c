@@ -68,6 +68,10 @@ static void draw_names(void)
 		play.names[i].kind = (enum sim_lock_kind)draw("kind", 3);
 		if (play.terms.mutual)
 			play.names[i].kind = SIM_MUTUAL;
+		if (play.terms.rushes)
+			play.names[i].kind = play.terms.resizes ?
+						     SIM_PERMITS :
+						     SIM_READ_WRITE;
 		play.names[i].permits = 1 + (uint32_t)draw("permits", 3);
 	}
 }
@@ -276,7 +280,7 @@ static void act(void)
 		change_memory(1);
 	}
 	change_weather(1);
-	run_callers(12);
+	run_callers(play.terms.rushes ? 40 : 12);
 	if (play.terms.scene->strand && play.terms.faults &&
 	    !play.terms.closes) {
 		play.terms.scene->strand();
@@ -303,6 +307,11 @@ static int is_medley(uint64_t seed)
 	return seed / 16 % 16 == 13;
 }
 
+static int is_unattended(uint64_t seed)
+{
+	return seed / 16 % 16 == 14;
+}
+
 /* The seed's remainder chooses the feature; a medley draws each feature. */
 static int has(uint64_t seed, uint64_t feature, uint64_t of, uint64_t rest)
 {
@@ -323,7 +332,7 @@ static void choose_features(uint64_t seed, const struct sim_scene *scene)
 	/* Where an answer takes a twelfth of the ttl, the answers to the calls
 	 * of other threads may take the time of a renewal. */
 	t->no_threads = has(seed, 4, 16, 3) && !(t->slow && is_medley(seed));
-	t->no_threads |= !t->slow && seed / 16 % 16 == 14;
+	t->no_threads |= !t->slow && is_unattended(seed);
 	t->ticks = t->no_threads && seed / 16 % 32 == 30;
 	/* A waiter that releases or renews for the client, and gets no answer,
 	 * is late for the claim that it is passed. */
@@ -337,6 +346,13 @@ static void choose_features(uint64_t seed, const struct sim_scene *scene)
 	t->polls = !t->closes && has(seed, 9, 8, 1);
 	t->closes_all = t->closes && has(seed, 10, 8, 6);
 	t->resizes = scene->resizes > 0 && has(seed, 11, scene->resizes, 0);
+	t->rushes = scene->resizes > 0 && (t->resizes || t->upgrades) &&
+		    (is_medley(seed) || is_unattended(seed)) &&
+		    sim_terms_draws(play.chance, 0x7275736865730000, "rushes",
+				    2);
+	t->crowded |= t->rushes;
+	if (t->rushes)
+		t->nap_ns = 20 * SIM_MS;
 }
 
 void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,

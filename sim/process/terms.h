@@ -38,6 +38,8 @@ struct sim_terms {
 	int short_leases; /* with terms of holds: shorter than half the ttl */
 	int begins_both;  /* multi-locks are taken without a waiting thread */
 	int resizes;      /* semaphores are resized */
+	int rushes;       /* the clients want a single name, and resize or
+			   * upgrade again and again */
 	int observes;     /* callers look at locks, and open clients */
 	int hasty;        /* waits are cancelled before they begin, and
 			   * callers' own clients closed in the midst */

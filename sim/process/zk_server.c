@@ -3,6 +3,7 @@
 
 #include "sim/process/sched.h"
 #include "sim/process/server.h"
+#include "sim/process/zk_judge.h"
 #include "sim/zk/server.h"
 
 enum { US = 1000, UP_US = 1000000 };
@@ -225,6 +226,7 @@ void sim_zk_server_start(struct sim_chance *chance,
 		.containers_ms = weather->reap_ms,
 		.link_us = 150,
 		.ping_us = draw_ping_us(chance, weather->report_rate > 0),
+		.judge = sim_zk_judge,
 	};
 
 	s.followers = weather->followers;

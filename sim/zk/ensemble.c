@@ -85,6 +85,8 @@ void zk_ensemble_commit(struct sim_zk *s, struct zk_op *op, uint64_t conn)
 	op->zxid = zk_leader(s)->tree.zxid + 1;
 	op->wall_ms = s->now.wall_us / 1000;
 	zk_tree_prepare(&zk_leader(s)->tree, op);
+	if (op->err == 0 && s->options.judge)
+		s->options.judge(&zk_leader(s)->tree, op);
 	for (int i = 0; i <= s->options.followers; i++) {
 		if (zk_is_follower(&s->servers[i]))
 			say(&s->servers[i], 0, ZK_COMMIT, conn)->op = *op;

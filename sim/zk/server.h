@@ -33,6 +33,8 @@
 
 struct sim_zk;
 struct sim_zk_conn;
+struct zk_op;
+struct zk_tree;
 
 /* The machine's clocks, in microseconds. */
 struct sim_zk_time {
@@ -48,6 +50,9 @@ struct sim_zk_options {
 	int followers;         /* 0: a single server */
 	int64_t link_us;       /* a message between servers takes so long */
 	int64_t ping_us;       /* until the leader's first ping */
+
+	/* Called before the leader carries a transaction out; NULL: not. */
+	void (*judge)(const struct zk_tree *t, const struct zk_op *op);
 };
 
 enum { SIM_ZK_SERVERS = 3 };
