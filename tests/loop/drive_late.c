@@ -63,6 +63,26 @@ Test(drive, a_stopped_leader_delays_no_deadline, .init = setup)
 	end_wait(&t);
 }
 
+/* Without a kick a leader looks again after seconds. */
+Test(drive, a_leader_hears_a_kick_before_the_wait, .init = setup)
+{
+	struct thread t;
+	dlk_time begun;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	held_up = 1;
+	start(&t);
+	EVENTUALLY(is_held_up);
+	begun = dlk_now();
+	cr_assert_eq(dlki_lock(engine), 0);
+	dlki_waiter_done(engine, &t.waiter);
+	dlki_unlock(engine);
+	held_up = 0;
+	EVENTUALLY(t.is_over);
+	cr_assert_lt(dlk_now() - begun, 1000 * slowness() * DLK_MS);
+	pthread_join(t.id, NULL);
+}
+
 static void *attempt_in_thread(void *arg)
 {
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
@@ -176,6 +196,32 @@ Test(drive, a_silent_link_with_a_leader_in_a_write_costs_no_time, .init = setup)
 	cr_assert_lt(looks_in_a_while(), 100);
 	write_held_up = 0;
 	end_wait(&t);
+}
+
+/* ---- The loop's thread --------------------------------------------------- */
+
+/* An answer comes for which no thread waits. */
+static void expect_an_answer(void)
+{
+	struct call c;
+
+	prepare(&c, DLKI_ATTEMPT, 1, DLK_FOREVER, 0);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c.op), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+	EVENTUALLY(has_ended(&c));
+	cr_assert_eq(c.op.outcome, DLKI_GRANTED);
+}
+
+/* All has been quiet for a while; and then a leader has just left. */
+Test(drive, an_answer_that_no_thread_waits_for_is_read, .init = setup)
+{
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	EVENTUALLY(looks_in_a_while() == 0);
+	expect_an_answer();
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	expect_an_answer();
 }
 
 /* ---- A pumped set -------------------------------------------------------- */

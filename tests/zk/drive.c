@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client library has no threads: dlock's threads call the library. */
+#include "backends/zk/client.h" /* first: dlock's copy of the library */
+
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -11,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
 #include "backends/zk/session.h"
 #include "core/client.h"
 
@@ -116,6 +120,134 @@ CASE(zk_drive, threads_without_a_connection_sleep)
 		CHECK_INT(a[i].sleeps, <, 50);
 	}
 }
+
+/* ---- Readers of a silent connection -------------------------------------- */
+
+struct reader {
+	struct zk_session *s;
+	struct zk_call *call;
+	dlk_time until;
+	pthread_t thread;
+	atomic_int over;
+};
+
+static void *await_reply(void *arg)
+{
+	struct reader *r = arg;
+
+	pthread_mutex_lock(&r->s->mu);
+	dlki_zk_wait(r->s, &r->call, 1, r->until);
+	dlki_zk_drop(&r->call, 1);
+	pthread_mutex_unlock(&r->s->mu);
+	r->over = 1;
+	return NULL;
+}
+
+static void read_until(struct reader *r, int64_t ms)
+{
+	r->until = dlk_now() + ms * DLK_MS;
+	CHECK(pthread_create(&r->thread, NULL, await_reply, r) == 0);
+}
+
+/* Go on with another connection; returns the first, which is not closed. */
+static struct zk_conn *move_on(struct zk_session *s)
+{
+	struct zk_conn *old = s->conn, *next;
+	struct dlk_error err;
+
+	dlki_zk_conn_down(old);
+	next = dlki_zk_conn_open(s, &old->id, &err);
+	CHECK(next);
+	dlki_zk_conn_use(next);
+	zoo_set_servers(old->zh, "255.255.255.255:1");
+	return old;
+}
+
+static int is_read(struct zk_session *s)
+{
+	int reading;
+
+	pthread_mutex_lock(&s->mu);
+	reading = s->drive.reading;
+	pthread_mutex_unlock(&s->mu);
+	return reading;
+}
+
+static int n_waiting(struct zk_session *s)
+{
+	int n = 0;
+
+	pthread_mutex_lock(&s->mu);
+	for (struct zk_reply_wait *w = s->drive.waiting; w; w = w->next)
+		n++;
+	pthread_mutex_unlock(&s->mu);
+	return n;
+}
+
+/* The case takes the part of the reader, and leaves when the time of the first
+ * of two waiting threads is over.  Without a wake the second looks again after
+ * five seconds. */
+OWN(zk_drive, a_thread_that_gives_up_passes_the_turn_on)
+{
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=2m&ask=1s");
+	struct zk_session *z = dlki_zk_session_of(c->session);
+	struct reader r[2] = { { .s = z }, { .s = z } };
+	int64_t begun;
+
+	lab_proxy_hole(p, LAB_DOWN, true);
+	pthread_mutex_lock(&z->mu);
+	z->drive.reading = 1;
+	for (int i = 0; i < 2; i++)
+		r[i].call = dlki_zk_get(z, "/");
+	pthread_mutex_unlock(&z->mu);
+	for (int i = 0; i < 2; i++) {
+		read_until(&r[i], i == 0 ? 200 : PATIENCE);
+		EVENTUALLY(n_waiting(z) == i + 1);
+	}
+	pthread_mutex_lock(&z->mu);
+	EVENTUALLY(dlk_now() > r[0].until);
+	z->drive.reading = 0;
+	begun = now_ms();
+	dlki_zk_drive_leave(z);
+	pthread_mutex_unlock(&z->mu);
+	EVENTUALLY(is_read(z));
+	CHECK_INT(now_ms() - begun, <, 1000 * slowness());
+	lab_proxy_heal(p);
+	for (int i = 0; i < 2; i++)
+		pthread_join(r[i].thread, NULL);
+}
+
+/* A request went over the first connection, and the thread that waits for the
+ * answer reads from the next, which is silent. */
+OWN(zk_drive, a_reader_hears_that_its_request_has_failed)
+{
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p),
+				 "?ttl=2m&ask=1s&connect=40s");
+	struct reader r = { .s = dlki_zk_session_of(c->session) };
+	struct zk_conn *old;
+	int64_t begun;
+	uint64_t up;
+
+	lab_proxy_hole(p, LAB_DOWN, true);
+	up = lab_proxy_stat(p, LAB_UP_CHUNKS);
+	pthread_mutex_lock(&r.s->mu);
+	r.call = dlki_zk_get(r.s, "/");
+	old = move_on(r.s);
+	pthread_mutex_unlock(&r.s->mu);
+	read_until(&r, PATIENCE);
+	CHECK_INT(lab_proxy_wait(p, LAB_UP_CHUNKS, up + 2, PATIENCE), ==, 0);
+	EVENTUALLY(is_read(r.s));
+	begun = now_ms();
+	dlki_zk_conn_close(old);
+	EVENTUALLY(r.over);
+	CHECK_INT(now_ms() - begun, <, 1000 * slowness());
+	pthread_join(r.thread, NULL);
+	lab_proxy_heal(p);
+}
+
+/* ---- Descriptors --------------------------------------------------------- */
 
 static int64_t cpu_ms(void)
 {

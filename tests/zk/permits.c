@@ -103,6 +103,76 @@ CASE(zk_permits, set_are_found_behind_those_that_join)
 	give(b);
 }
 
+/* ---- A request that is late ---------------------------------------------- */
+
+static struct lab_proxy *way;
+static struct taker late;
+
+/* A semaphore of five has so many permits, and a holder. */
+static void set_up_shrunk(uint32_t permits)
+{
+	set_up(5, 5);
+	a = take(mine);
+	set_limit(permits);
+}
+
+/* Another client joins, and the first request with `part` is held back. */
+static void join_late(const char *part)
+{
+	dlock_client *e;
+
+	way = proxy(s);
+	e = client(lab_proxy_port(way), "?ttl=30s&ask=5s");
+	lab_proxy_hold(way, part);
+	late.linger = 1;
+	taker_start(&late, semaphore(e, "s", 5), FOREVER);
+	EVENTUALLY(lab_proxy_stat(way, LAB_HELD) == 1);
+}
+
+/* The request arrives: are there so many permits then? */
+static void arrive(uint32_t permits_then)
+{
+	lab_proxy_heal(way);
+	EVENTUALLY(late.done);
+	CHECK_OK(late.rc);
+	CHECK_INT(permits().limit, ==, permits_then);
+	CHECK_OK(let_go(&late));
+}
+
+/* The client reads the carrier's node, when another client is a carrier and the
+ * first has gone. */
+CASE(zk_permits, set_are_carried_on_behind_a_node_that_has_gone)
+{
+	char name[256];
+
+	set_up_shrunk(4);
+	CHECK_INT(children(DIR, name), ==, 1);
+	join_late(name);
+	b = take(theirs);
+	give(a);
+	arrive(4);
+	give(b);
+}
+
+/* The client becomes a carrier when the last carrier has gone. */
+CASE(zk_permits, set_are_not_carried_on_behind_the_last)
+{
+	set_up_shrunk(4);
+	join_late(" set");
+	give(a);
+	arrive(5);
+}
+
+/* The client forgets a number when another number has been set. */
+CASE(zk_permits, set_anew_are_not_forgotten)
+{
+	set_up_shrunk(4);
+	give(a);
+	join_late("5 s");
+	set_limit(3);
+	arrive(3);
+}
+
 /* The holders beyond the set number hold until they release. */
 CASE(zk_permits, shrunk_are_shown_and_broken)
 {

@@ -157,6 +157,28 @@ SHARED(zk_tokens, a_late_write_takes_nothing_back)
 	CHECK_INT(taken(l), >, w.token);
 }
 
+/* The client has joined the queue, and hears neither of that nor of the anchor
+ * before: the connection is lost.  A slow first anchor counts for long. */
+SHARED(zk_tokens, what_was_raised_counts_over_the_next_connection)
+{
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	uint64_t ahead = wall_us() + 1000000 * MS;
+	struct taker w = { 0 };
+
+	lab_proxy_delay(p, LAB_DOWN, 20);
+	taken(l);
+	lab_proxy_hole(p, LAB_DOWN, true);
+	write_anchor(ahead);
+	taker_start(&w, l, PATIENCE);
+	EVENTUALLY(children_are(DIR, 1));
+	lab_proxy_reset(p);
+	lab_proxy_heal(p);
+	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	CHECK_INT(w.token, >, ahead);
+}
+
 SHARED(zk_tokens, a_node_that_was_deleted_is_made_again)
 {
 	dlock_client *c = client(s->port, "?ask=5s");

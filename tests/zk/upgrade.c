@@ -211,6 +211,64 @@ SHARED(zk_upgrade, a_late_transaction_deletes_no_holder)
 	dlock_lock_free(u.lock);
 }
 
+/* When the transaction arrives, the first exclusive node has gone and the
+ * reader behind has the lock. */
+SHARED(zk_upgrade, a_late_transaction_deletes_no_reader)
+{
+	struct lab_proxy *p = proxy(s);
+	dlock_client *b = client(s->port, "?ttl=30s");
+	struct upgrader u = reader_of(client(lab_proxy_port(p), "?ttl=30s"));
+	struct taker late = { .shared = 1 };
+	char first[256];
+
+	CHECK_INT(zoo_create(bare(),
+			     DIR "/0123456789abcdef0123456789abcdef-x0*5-", "",
+			     0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL,
+			     NULL, 0),
+		  ==, ZOK);
+	find_node("-x0", first);
+	taker_queue(&late, b, rwlock(b, "lock"), FOREVER);
+	lab_proxy_hold(p, first);
+	upgrade_start(&u);
+	EVENTUALLY(lab_proxy_stat(p, LAB_HELD) == 1);
+	drop(DIR, first);
+	EVENTUALLY(late.done);
+	lab_proxy_heal(p);
+	ALL_ALONG(100, !u.done);
+	CHECK_OK(let_go(&late));
+	pthread_join(u.thread, NULL);
+	CHECK_OK(u.rc);
+	give(u.writes);
+	leave(&u);
+}
+
+/* When the transaction arrives, the upgrade's node has gone. */
+SHARED(zk_upgrade, a_late_transaction_deletes_no_waiter)
+{
+	struct lab_proxy *p = proxy(s);
+	dlock_client *b = client(s->port, "?ttl=30s");
+	struct upgrader u = reader_of(client(lab_proxy_port(p), "?ttl=30s"));
+	struct taker writer = { 0 };
+	char before[256], after[256];
+
+	taker_queue(&writer, b, rwlock(b, "lock"), FOREVER);
+	find_node("-x-", before);
+	lab_proxy_hold(p, before);
+	upgrade_start(&u);
+	EVENTUALLY(lab_proxy_stat(p, LAB_HELD) == 1);
+	find_node("-x0", after);
+	drop(DIR, after);
+	dlock_cancel(u.lock);
+	pthread_join(u.thread, NULL);
+	CHECK_INT(u.rc, ==, DLOCK_ECANCELED);
+	lab_proxy_heal(p);
+	leave(&u);
+	EVENTUALLY(writer.done);
+	find_node("-x-", after);
+	CHECK_TEXT(after, before);
+	CHECK_OK(let_go(&writer));
+}
+
 SHARED(zk_upgrade, a_break_takes_both_sides)
 {
 	dlock_client *b = client(s->port, "?ttl=30s");
