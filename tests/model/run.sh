@@ -82,13 +82,6 @@ wanted)
 		check broken -DBREAK_$flaw
 	done
 	;;
-zk-drive)
-	# With -DN=3 -DROUNDS=1 it takes a minute, and 2 GB.
-	check ok
-	for flaw in PASS LIST TIRED FAIL LATE; do
-		check broken -DBREAK_$flaw
-	done
-	;;
 zk-lease)
 	check ok
 	check ok -DEND=12
@@ -96,33 +89,6 @@ zk-lease)
 		check broken -DBREAK_$flaw
 	done
 	check broken -DSTOPS=2
-	;;
-zk-resize)
-	check ok
-	check ok -DOWN=2 -DFIRST_SET=1 -DSECOND_SET=3
-	for flaw in CARRIER ANY; do
-		check broken -DBREAK_$flaw
-	done
-	for flaw in GONE MARK FIRST REMOVE; do
-		check broken -DOWN=2 -DFIRST_SET=1 -DSECOND_SET=1 \
-			-DBREAK_$flaw
-	done
-	;;
-zk-tokens)
-	check ok
-	check ok -DROUNDS=1 -DTXNS=8
-	for flaw in WATCH AGAIN LOST VERSION CLOCK BEFORE SPAN; do
-		check broken -DBREAK_$flaw
-	done
-	;;
-zk-upgrade)
-	check ok
-	check ok -DMOST=2
-	check ok -DTWO
-	for flaw in READER FIRST OURS PASS LOOK; do
-		check broken -DBREAK_$flaw
-	done
-	check broken -DTWO -DBREAK_OTHER
 	;;
 *)
 	echo "model: nobody says how to check $1"
