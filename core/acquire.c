@@ -92,12 +92,13 @@ static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
 		a->had_ms = had / DLK_MS;
 }
 
-/* The thread renews other claims, and asks again for the rest of the time. */
+/* The thread renews other claims, and asks again unless there was overtime. */
 static int is_cut_short(const struct dlki_acquire *a)
 {
 	struct dlock_client *c = a->claim->client;
 
-	return a->had_ms > 0 && c->attendant && dlki_wait_has_time(c, a->wait);
+	return a->had_ms > 0 && c->attendant && !a->claim->ticket->overtime &&
+	       dlki_wait_has_time(c, a->wait);
 }
 
 static int limit_passed(const struct dlki_wait *w)
