@@ -58,12 +58,13 @@ static int add_key(struct redis_found *f, const char *key, size_t len)
 static int add_scanned_key(struct redis_found *f,
 			   const struct redis_reply *found)
 {
-	const char *key = found->text + f->begin_len;
+	const char *key;
 	size_t len;
 
 	if (found->type != RD_STRING ||
 	    strncmp(found->text, f->begin, f->begin_len) != 0)
 		return 0;
+	key = found->text + f->begin_len;
 	len = strspn(key, "0123456789abcdefghijklmnopqrstuvwxyz");
 	if (len < 2 || len >= sizeof(f->v[0]) || key[len] != '}')
 		return 0;
