@@ -346,7 +346,8 @@ int dlki_front(const struct dlki_link *l, struct dlki_front *out)
 	const struct dlki_slot *slot = dlki_flight_at(&l->flight,
 						      l->flight.first);
 
-	if (!slot)
+	/* A server may refuse a connection before it is greeted. */
+	if (!slot || (slot->since == 0 && slot->verb != DLKI_GREET))
 		return 0;
 	out->verb = (enum dlki_verb)slot->verb;
 	out->since = slot->since;

@@ -162,9 +162,10 @@ void dlki_agree(struct dlki_store *s, const struct dlki_agreed *agreed);
 void dlki_send(struct dlki_link *l, enum dlki_verb verb, struct dlki_op *op,
 	       const void *bytes, size_t len);
 
-/* The earliest request without an answer.  0: no request is in flight, so an
- * answer is nonsense.  dlki_front_op() returns the request's op, or NULL if the
- * op has ended meanwhile, as by its deadline; completions accept NULL. */
+/* The earliest request without an answer.  0: no request is in flight, or no
+ * byte of the request was written and it is no greeting, so an answer is
+ * nonsense.  dlki_front_op() returns the request's op, or NULL if the op has
+ * ended meanwhile, as by its deadline; completions accept NULL. */
 struct dlki_front {
 	enum dlki_verb verb;
 	dlk_time since; /* read before the write of the first byte */
