@@ -5,6 +5,7 @@
  */
 #include <dlock/backend.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,19 @@ static void *wait_for(void *lock)
 	return NULL;
 }
 
+/* Wait until the thread asks the store. */
+static void await_asking(dlock_client *client)
+{
+	struct dlock_stats stats = { .size = sizeof(stats) };
+	dlk_time until = dlk_now() + WAIT_MS * DLK_MS;
+
+	while (stats.asked == 0) {
+		must(dlk_now() < until, "asking");
+		must(dlock_get_stats(client, &stats) == 0, "stats");
+		sched_yield();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	char uri[4096];
@@ -50,7 +64,7 @@ int main(int argc, char **argv)
 			     SQLITE_OK,
 	     "another connection");
 	must(pthread_create(&thread, NULL, wait_for, lock) == 0, "thread");
-	usleep(200000); /* else the waiter has not asked, which is no failure */
+	await_asking(client);
 	begun = dlk_now();
 	pid = fork();
 	if (pid == 0)
