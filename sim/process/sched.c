@@ -8,7 +8,7 @@
 #include "sim/process/clock.h"
 #include "sim/process/real.h"
 
-enum { THREADS = 256, ALARMS = 8 };
+enum { THREADS = 1024, ALARMS = 8 };
 
 /* A run of this length has stuck threads. */
 #define LONGEST (INT64_C(3600) * 1000 * SIM_MS)
