@@ -126,7 +126,7 @@ const struct bench bench_table[] = {
 	  "ns from release to the next of 1,000 waiters",
 	  &workload_waiters, &store_redis, .ttl_ms = 6000,
 	  .cases = { CASE(1000,
-			  PLAIN("looks_per_waiter_ttl", 3.1, 3.5),
+			  PLAIN("looks_per_waiter_ttl", 3.4, 4),
 			  PLAIN("requests_per_release", 4, 20),
 			  ONE_WAKE) } },
 	{ "redis.pair_async",

@@ -56,6 +56,24 @@ static void fail_for_good(struct dlki_op *op,
 	dlki_failed(op, &err, DLKI_RESIDUE_MAYBE);
 }
 
+static int digit_value(char digit)
+{
+	return digit <= '9' ? digit - '0' : digit - 'a' + 10;
+}
+
+/* Return the pause before the next look, `most_ms` at most.  Waiters that came
+ * at the same time would look at the same time, and so would waiters that a
+ * restart of the server has made look.  So the first pause is shorter by up to
+ * a half, and each later pause by up to a sixteenth, by the owner's random
+ * digits. */
+static int64_t next_look_ms(const struct dlki_op *op, int64_t most_ms)
+{
+	const char *random = op->request->owner;
+	int part = 16 * digit_value(random[0]) + digit_value(random[1]);
+
+	return most_ms - most_ms * part / (op->again ? 256 * 16 : 256 * 2);
+}
+
 /* End the op as BUSY.  With key=plain there is no ear: foreign clients publish
  * no grants. */
 static void end_busy(struct redis_store *s, struct dlki_op *op,
@@ -70,7 +88,7 @@ static void end_busy(struct redis_store *s, struct dlki_op *op,
 	}
 	dlki_want(s->ear.link);
 	if (wait_ms == 0 || wait_ms > most)
-		wait_ms = most;
+		wait_ms = next_look_ms(op, most);
 	if (!dlki_is_up(s->ear.link) && wait_ms > UNNOTIFIED_MS)
 		wait_ms = UNNOTIFIED_MS;
 	dlki_busy(op, wait_ms, answer->clock_us);

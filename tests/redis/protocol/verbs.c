@@ -249,6 +249,30 @@ Test(redis_verbs, the_first_release_of_a_closing_client_brings_the_text)
 	cr_assert_lt(strstr(heard, "EVAL\r\n"), strstr(heard, "EVALSHA\r\n"));
 }
 
+/* Return when a waiter looks again, with a lease of 10 s. */
+static int look_in_ms(const char *owner, int again)
+{
+	struct dlk_request request = rig_request;
+
+	request.owner = owner;
+	rig.ops[1].request = &request;
+	rig.ops[1].again = again;
+	rig_submit(1, DLKI_ATTEMPT);
+	rig_say_string(RIG_MAIN, "B 0 1700000000000000");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
+	return (int)rig.ops[1].look_in_ms;
+}
+
+Test(redis_verbs, waiters_that_come_together_look_apart)
+{
+	rig_raise_ear();
+	cr_assert_eq(look_in_ms("00000000000000000000000000000000", 0), 3333);
+	cr_assert_eq(look_in_ms("80000000000000000000000000000000", 0), 2500);
+	cr_assert_eq(look_in_ms("ffffffffffffffffffffffffffffffff", 0), 1674);
+	cr_assert_eq(look_in_ms("00000000000000000000000000000000", 1), 3333);
+	cr_assert_eq(look_in_ms("ffffffffffffffffffffffffffffffff", 1), 3126);
+}
+
 /* ---- key=plain ----------------------------------------------------------- */
 
 #define PLAIN_KEYS                                                             \
