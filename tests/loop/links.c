@@ -118,6 +118,18 @@ Test(links, a_server_that_reads_nothing_is_left)
 	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
 }
 
+/* No byte of the request was written. */
+Test(links, an_answer_ahead_of_the_request_ends_the_connection)
+{
+	script_room(&rig.world, 0, 0);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_say(0, "G 5\n");
+	cr_assert(!rig.world.socks[0].is_open);
+	cr_assert_eq(rig.ended[1], 0);
+	connect_again(1);
+	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
+}
+
 /* Each answer begins the patience of the next request. */
 Test(links, a_slow_server_that_answers_keeps_its_connection)
 {
@@ -192,6 +204,18 @@ Test(links, a_server_that_refuses_us_is_asked_nothing_more)
 	cr_assert_str_eq(rig.errors[2], "refused");
 	cr_assert_eq(rig.world.opened, 1);
 	cr_assert(!dlki_engine_is_up(rig.e));
+}
+
+Test(links, a_refusal_may_come_ahead_of_the_greeting)
+{
+	rig_init("", 1);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_room(&rig.world, 0, 0);
+	rig_connect(0);
+	rig_say(0, "NO\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.errors[1], "refused");
 }
 
 /* ---- No socket opens ----------------------------------------------------- */
