@@ -128,3 +128,20 @@ CASE(async_batch, a_release_that_may_keep_the_claim_holds_up_no_call)
 	for (int i = 0; i < N; i++)
 		OK(outcome_of(&given[i]));
 }
+
+/* The store may still get the request. */
+CASE(async_batch, a_cancelled_call_is_cleaned_up_for_a_lease)
+{
+	given_calls("fakebatch:?ttl=60s&ask=30s&close=30s&connect=30s", -1);
+	stick_again(FAKE_ATTEMPT);
+	OK(dlock_cancel_op(client, op[1]));
+	fake_once(fake, FAKE_ATTEMPT, FAKE_REFUSE);
+	fake_open_gate(fake);
+	over(&o[1], DLOCK_ECANCELED, "");
+	cr_assert_eq(stats(client).pending_cleanups, 1);
+	OK(dlock_release(granted(&first)));
+	for (int i = 0; i < N; i++) {
+		if (i != 1)
+			OK(dlock_release(granted(&o[i])));
+	}
+}
