@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "dlock_config.h"
 #include "support/fault.h"
 
 TestSuite(refusals, .init = fixture, .timeout = 60);
@@ -208,4 +211,67 @@ CASE(refusals, for_want_of_memory_begin_no_call)
 	dlock_close(c);
 	cr_assert_eq(opened.calls, 1);
 	cr_assert_eq(never.calls, 0);
+}
+
+/* Opens, waiting or not, and closes; returns the code of the open. */
+static int opens(const char *uri, const dlock_options *opts, int waits)
+{
+	struct outcome opened = { 0 };
+	dlock_client *c = NULL;
+	int rc = waits ? dlock_open(&c, uri, opts) :
+			 dlock_open_start(uri, opts, &c, outcome_note, &opened);
+
+	cr_assert_eq(c != NULL, rc == DLOCK_OK);
+	if (c && !waits) {
+		EVENTUALLY(dlock_process(c, 0) >= 0 && opened.calls == 1);
+		rc = opened.rc;
+	}
+	dlock_close(c);
+	return rc;
+}
+
+static int free_descriptor(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* The limit rises by a descriptor each time, until the open ends with
+ * `code`. */
+static void opens_with_more(const char *uri, int no_threads, int waits,
+			    int code)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	rlim_t first = (rlim_t)free_descriptor();
+	int rc = DLOCK_EEXHAUSTED;
+	struct rlimit was, low;
+
+	o.once = 1;
+	o.no_threads = no_threads;
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	low = was;
+	for (low.rlim_cur = first;
+	     rc == DLOCK_EEXHAUSTED && low.rlim_cur < first + 20;
+	     low.rlim_cur++) {
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+		rc = opens(uri, &o, waits);
+	}
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+	cr_assert_eq(rc, code, "%s: %s", uri, dlock_errname(rc));
+	cr_assert_gt(low.rlim_cur, first + 3);
+	cr_assert_eq(free_descriptor(), (int)first);
+}
+
+CASE(refusals, for_want_of_descriptors_open_no_client)
+{
+	for (int i = 0; i < 4; i++) {
+		opens_with_more("mem:", i & 1, i & 2, DLOCK_OK);
+#if DLOCK_HAVE_MEMCACHED
+		/* No server has the socket. */
+		opens_with_more("memcached+unix:///none/dlock.sock", i & 1,
+				i & 2, DLOCK_EUNREACHABLE);
+#endif
+	}
 }
