@@ -96,15 +96,6 @@ int lab_resource_write(struct lab_resource *r, uint64_t token,
 	return lab_fail("the resource has no room for more writes");
 }
 
-uint64_t lab_resource_accepted(const struct lab_resource *r)
-{
-	uint64_t place = atomic_load(&r->hint);
-
-	while (place < PLACES && atomic_load(&r->tokens[place]))
-		place++;
-	return place;
-}
-
 uint64_t lab_resource_refused(const struct lab_resource *r)
 {
 	return atomic_load(&r->refused);

@@ -31,7 +31,6 @@ void lab_resource_close(struct lab_resource *r);
 int lab_resource_write(struct lab_resource *r, uint64_t token,
 		       struct lab_written *verdict);
 
-uint64_t lab_resource_accepted(const struct lab_resource *r);
 uint64_t lab_resource_refused(const struct lab_resource *r);
 
 #endif
