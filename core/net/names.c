@@ -168,8 +168,12 @@ void dlki_answer_get(struct dlki_found *out, const char *host, uint16_t port,
 
 	memset(out, 0, sizeof(*out));
 	snprintf(text, sizeof(text), "%u", (unsigned int)port);
+	errno = 0;
 	out->rc = getaddrinfo(host, text, &hints, &list);
 	out->errnum = errno;
+	/* To the C library, a file without a descriptor for it is empty. */
+	if (out->rc != 0 && (errno == EMFILE || errno == ENFILE))
+		out->rc = EAI_SYSTEM;
 	if (out->rc != 0)
 		return;
 	copy_list(out, list);

@@ -108,5 +108,9 @@ int getaddrinfo(const char *host, const char *port,
 		errno = EMFILE;
 		return EAI_SYSTEM;
 	}
+	if (strcmp(host, "unread.test") == 0) {
+		errno = EMFILE;
+		return EAI_NONAME;
+	}
 	return system_resolver()(host, port, hints, out);
 }

@@ -10,6 +10,7 @@
  *   absent.test, and every name with that in it: there is no such host
  *   mute.test    the name service does not answer
  *   full.test    no descriptor is left
+ *   unread.test  the same, and the C library takes the name for absent
  */
 #ifndef DLOCK_TESTS_NAMES_H
 #define DLOCK_TESTS_NAMES_H
