@@ -166,8 +166,10 @@ static void look_at_all(const struct zk_session *s, const struct dlk_uri *uri,
 		look_at(&l, &uri->hosts[i],
 			now + (most < PROBE_NS ? most : PROBE_NS), &why);
 		dlki_zk_look_end(&l);
-		dlk_fail(all, DLOCK_EUNREACHABLE, "%s%s %s", all->text,
-			 i == 0 ? ":" : ";", why.text);
+		dlk_fail(all,
+			 why.code == DLOCK_EEXHAUSTED ? why.code :
+							DLOCK_EUNREACHABLE,
+			 "%s%s %s", all->text, i == 0 ? ":" : ";", why.text);
 	}
 }
 

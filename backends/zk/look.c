@@ -38,6 +38,8 @@ static int await(const struct zk_look *l, short event, dlk_time until)
 static int fail_connect(struct zk_look *l, int errnum, struct dlk_error *why)
 {
 	l->refused_by = errnum;
+	if (errnum == EMFILE || errnum == ENFILE)
+		return dlki_system(why, errnum, l->peer);
 	return fail(l, dlki_errno_text(errnum), why);
 }
 

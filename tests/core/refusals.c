@@ -227,6 +227,8 @@ static int opens(const char *uri, const dlock_options *opts, int waits)
 		rc = opened.rc;
 	}
 	dlock_close(c);
+	if (rc != DLOCK_OK && waits && strstr(dlock_errmsg(), "open files"))
+		cr_assert_eq(rc, DLOCK_EEXHAUSTED, "%s", dlock_errmsg());
 	return rc;
 }
 
@@ -272,6 +274,10 @@ CASE(refusals, for_want_of_descriptors_open_no_client)
 		/* No server has the socket. */
 		opens_with_more("memcached+unix:///none/dlock.sock", i & 1,
 				i & 2, DLOCK_EUNREACHABLE);
+#endif
+#if DLOCK_HAVE_ZK
+		opens_with_more("zk://127.0.0.1:1", i & 1, i & 2,
+				DLOCK_EUNREACHABLE);
 #endif
 	}
 }
