@@ -130,7 +130,7 @@ int child_start(struct child *c)
 	int report[2], why;
 
 	if (pipe2(report, O_CLOEXEC) < 0)
-		return fail(LEAVE_SYSTEM, "pipe: %s", strerror(errno));
+		return fail(exit_for_errno(errno), "pipe: %s", strerror(errno));
 	c->pid = fork();
 	if (c->pid == 0)
 		become(c, self, report[1]);
@@ -139,7 +139,7 @@ int child_start(struct child *c)
 	if (c->pid < 0) {
 		close(report[0]);
 		c->pid = 0;
-		return fail(LEAVE_SYSTEM, "fork: %s", strerror(why));
+		return fail(exit_for_errno(why), "fork: %s", strerror(why));
 	}
 	/* Parent and child both do both, so both are done when either needs
 	 * them. */

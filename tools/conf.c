@@ -84,7 +84,8 @@ static int open_file(struct reading *r, int *status)
 		return -1;
 	*status = 0;
 	if (fd < 0)
-		*status = fail(why == EACCES ? LEAVE_USAGE : LEAVE_SYSTEM,
+		*status = fail(why == EACCES ? LEAVE_USAGE :
+					       exit_for_errno(why),
 			       "cannot read %s: %s", path, strerror(why));
 	else if (fstat(fd, &r->st) < 0)
 		*status = fail(LEAVE_SYSTEM, "%s: %s", path, strerror(errno));

@@ -2,6 +2,7 @@
 #include "exits.h"
 
 #include <dlock/dlock.h>
+#include <errno.h>
 
 int exit_for(int dlock_code)
 {
@@ -30,6 +31,18 @@ int exit_for(int dlock_code)
 	default:
 		/* ECANCELED, EDEADLK, EFORKED: no command asks for them. */
 		return LEAVE_INTERNAL;
+	}
+}
+
+int exit_for_errno(int errnum)
+{
+	switch (errnum) {
+	case EMFILE:
+	case ENFILE:
+	case EAGAIN: /* of a thread or a process */
+		return LEAVE_LIMIT;
+	default:
+		return LEAVE_SYSTEM;
 	}
 }
 

@@ -35,6 +35,10 @@ enum exit_code {
 /* The exit code for a DLOCK_E code. */
 int exit_for(int dlock_code);
 
+/* The exit code for a system call that failed with this errno value: LIMIT or
+ * SYSTEM. */
+int exit_for_errno(int errnum);
+
 /* The table, a line a code. */
 void exits_print(FILE *out);
 

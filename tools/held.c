@@ -72,7 +72,8 @@ int held_open(struct held *h)
 	if (status == 0)
 		status = store_lock(&h->lock, &h->store, &h->o, h->name);
 	if (status == 0 && signals_take(&h->signals) < 0)
-		status = fail(LEAVE_SYSTEM, "signals: %s", strerror(errno));
+		status = fail(exit_for_errno(errno), "signals: %s",
+			      strerror(errno));
 	return status;
 }
 
@@ -120,8 +121,8 @@ int held_acquire(struct held *h)
 		return (int)h->o.conflict;
 	}
 	if (code > 0)
-		return fail(LEAVE_SYSTEM, "cannot wait for \"%s\": %s", h->name,
-			    strerror(code));
+		return fail(exit_for_errno(code), "cannot wait for \"%s\": %s",
+			    h->name, strerror(code));
 	if (code < 0)
 		return fail_dlock(code);
 	if (h->o.verbose)

@@ -133,7 +133,7 @@ static int start_and_stay(struct run *r, char **envp)
 	/* Before the command starts, which would run without the timer. */
 	job.timer = boottime_open();
 	if (job.timer < 0)
-		return fail(LEAVE_SYSTEM, "cannot make a timer: %s",
+		return fail(exit_for_errno(errno), "cannot make a timer: %s",
 			    strerror(errno));
 	child.limit = job.told = job_limit(&job);
 	if (job.lease_ms > 0 && job_grace_ms(&job) < h->o.grace_ms)
@@ -212,8 +212,8 @@ static int prepare(struct run *r)
 	if (status == 0)
 		status = label_command(r);
 	if (status == 0 && guard_start(&r->guard, r->held.o.on_loss) < 0)
-		status = fail(LEAVE_SYSTEM, "cannot start the guard: %s",
-			      strerror(errno));
+		status = fail(exit_for_errno(errno),
+			      "cannot start the guard: %s", strerror(errno));
 	return status;
 }
 
