@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *loaded; /* as $DLOCK_BACKENDS, or NULL */
+static char *loaded;   /* as $DLOCK_BACKENDS, or NULL */
+static char *left_out; /* a path that cannot be in the list, or NULL */
 
 int modules_load(const char *file)
 {
@@ -22,6 +23,11 @@ int modules_load(const char *file)
 	path = realpath(file, NULL);
 	if (!path)
 		return fail(LEAVE_SYSTEM, "%s: %s", file, strerror(errno));
+	if (strchr(path, ':')) {
+		free(left_out);
+		left_out = path;
+		return LEAVE_OK;
+	}
 	rc = asprintf(&all, "%s:%s", loaded ? loaded : "", path);
 	free(path);
 	if (rc < 0)
@@ -33,6 +39,12 @@ int modules_load(const char *file)
 
 int modules_pass_on(void)
 {
+	if (left_out)
+		return fail(LEAVE_USAGE,
+			    "%s: $DLOCK_BACKENDS, which hands the store on, "
+			    "ends a path at the ':': move or copy the file to "
+			    "a path without",
+			    left_out);
 	if (!loaded || setenv("DLOCK_BACKENDS", loaded, 1) == 0)
 		return LEAVE_OK;
 	return fail(LEAVE_SYSTEM, "out of memory");

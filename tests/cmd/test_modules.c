@@ -61,6 +61,19 @@ Test(modules, are_passed_on_to_the_command)
 		  "cd / && \"$DLOCK_BIN\" run n echo held"));
 }
 
+/* $DLOCK_BACKENDS has a ':' between two paths. */
+Test(modules, with_a_colon_in_the_path_are_not_passed_on)
+{
+	struct result r;
+
+	run(ARGS("/bin/cp", module("good"), "a:b.so"));
+	OK("--backend", "a:b.so", "backends");
+	r = DLOCK("run", "--backend", "a:b.so", "-u", "module-good:", "n",
+		  "true");
+	cr_assert_eq(r.code, 64, "%d: %s", r.code, r.err);
+	cr_assert(strstr(r.err, "/a:b.so: $DLOCK_BACKENDS"), "%s", r.err);
+}
+
 Test(modules, that_are_none_are_refused)
 {
 	struct result r = DLOCK("list", "--backend", "/no/such.so");
