@@ -53,8 +53,7 @@ void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event)
 	if (event->tag.place >= e->n_links)
 		return;
 	l = e->links[event->tag.place];
-	if (l->tag.generation != event->tag.generation ||
-	    l->state == DLKI_LINK_DOWN || l->cut)
+	if (l->tag.generation != event->tag.generation || l->cut)
 		return;
 	if (event->bits & DLKI_WRITABLE) {
 		if (l->state == DLKI_LINK_CONNECTING)
