@@ -100,7 +100,7 @@ class Lock(Unique):
             raise
 
     def _fill(self, hold, call, ms):
-        begun = time.monotonic()
+        begun, cancels = time.monotonic(), self._cancels[0]
 
         def left():
             took = time.monotonic() - begun
@@ -116,22 +116,30 @@ class Lock(Unique):
                 if rc not in (Busy.code, Unreachable.code) or left() == 0:
                     checked(rc, ms != 0)
                     return
-        while not wait(call, left(), hold, ms != 0):
+        while not wait(call, left(), hold, ms != 0, cancels):
             pass
 
-    def _wait(self, call, ms, hold, waited):
-        """False: it was ended for a signal, and is not over."""
+    def _before(self, cancels):
+        """The cancels ahead of a wait, of an acquire that began after
+        `cancels` of the program."""
         before = self._answered or self._cancels
+        if not self._answered and before[0] != cancels:
+            raise Canceled(f"the wait for '{self.name}' was cancelled")
+        return before
+
+    def _wait(self, call, ms, hold, waited, cancels):
+        """False: it was ended for a signal, and is not over."""
+        before = self._before(cancels)
         rc = call(self._raw, ms, hold._out)
         message = text(lib.dlock_errmsg()) if rc < 0 else ""
         return self._ended(rc, message, waited, before)
 
-    def _wait_for_signals(self, call, ms, hold, waited):
+    def _wait_for_signals(self, call, ms, hold, waited, cancels):
         """In the main thread: a signal's handler runs as soon as it comes."""
-        before = self._answered or self._cancels
         signals = Signals(lambda: self._cancel(0, 1))
         try:
             signals.start()
+            before = self._before(cancels)
             rc = call(self._raw, ms, hold._out)
             message = text(lib.dlock_errmsg()) if rc < 0 else ""
             raise_kept()

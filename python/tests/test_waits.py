@@ -51,50 +51,6 @@ class Waits(Case):
             self.assertIsInstance(got, dlock.Busy)
             self.assertGreaterEqual(time.monotonic() - begin, 0.1)
 
-    def test_cancel(self):
-        with self.mine:
-            waiter = InThread(self.theirs.acquire)
-            while waiter.is_alive():
-                self.theirs.cancel()
-                waiter.join(0.01)
-            self.assertIsInstance(waiter.result(), dlock.Canceled)
-
-    def test_cancel_of_the_main_thread(self):
-        """... which no signal has to do with."""
-        ended, hold = threading.Event(), self.mine.acquire()
-
-        def cancel():
-            while not ended.is_set():
-                self.theirs.cancel()
-                ended.wait(0.01)
-
-        t = InThread(cancel)
-        try:
-            self.assertRaises(dlock.Canceled, self.theirs.acquire, 20)
-        finally:
-            ended.set()
-            t.result()
-        hold.release()
-
-    def test_cancel_before_the_wait(self):
-        lock = self.store.mutex(self.name, sticky_cancel=True)
-        for in_some_thread in (lambda call: call(), self.in_thread):
-            def acquire():
-                try:
-                    return lock.acquire(5)
-                except dlock.Canceled as e:
-                    return e
-
-            lock.cancel()
-            lock.cancel()
-            got = in_some_thread(acquire)
-            self.assertIsInstance(got, dlock.Canceled)
-            self.assertIn("before it began", str(got))
-            lock.acquire(5).release()
-            lock.cancel()
-            lock.acquire(0).release()  # a try is no wait
-            self.assertRaises(dlock.Canceled, lock.acquire, 5)
-
     def test_signal_is_no_cancel(self):
         """... not of this wait, nor of the next."""
         lock = self.store.mutex(self.name, sticky_cancel=True)
