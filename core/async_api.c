@@ -111,6 +111,7 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 			 struct dlk_error *err)
 {
 	dlock_acquire_options o;
+	const dlock_lock *one;
 	struct dlki_async *r;
 	struct dlock_client *c;
 	int rc = dlki_acquire_options(&o, opts, err);
@@ -123,8 +124,8 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 		rc = dlki_timeout_check(o.timeout_ms, err);
 	if (rc != 0)
 		return rc;
-	c = dlki_lock_is_multi(lock) ? dlki_multi_home(lock->multi) :
-				       lock->record->client;
+	one = dlki_lock_is_multi(lock) ? dlki_multi_lock(lock->multi, 0) : lock;
+	c = one->record->client;
 	r = dlki_async_begin(c, done, arg, err);
 	if (!r)
 		return err->code;

@@ -142,13 +142,13 @@ int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
 	return dlki_leave_with(&s, dlki_multi_new(out, members, count, &s.err));
 }
 
-struct dlock_client *dlki_multi_home(const struct dlki_multi *multi)
+dlock_lock *dlki_multi_lock(const struct dlki_multi *multi, size_t place)
 {
 	const struct dlki_member *member = multi->member;
 
-	while (member->place != 0)
+	while (member->place != place)
 		member++;
-	return member->lock->record->client;
+	return member->lock;
 }
 
 void dlki_multi_cancel(dlock_lock *lock)

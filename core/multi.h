@@ -27,8 +27,8 @@ int dlki_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count,
 		   struct dlk_error *err);
 void dlki_multi_free(struct dlki_multi *multi);
 
-/* Return the client of the member that the program named first. */
-struct dlock_client *dlki_multi_home(const struct dlki_multi *multi);
+/* Return the member that the program named in this place, from 0 on. */
+dlock_lock *dlki_multi_lock(const struct dlki_multi *multi, size_t place);
 
 /* End every wait for the multi-lock `lock`. */
 void dlki_multi_cancel(dlock_lock *lock);

@@ -80,15 +80,6 @@ int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock)
 	return dlki_leave_with(&s, upgradeable_new(out, rwlock, &s.err));
 }
 
-static dlock_lock *member_of(const struct dlki_multi *multi, size_t place)
-{
-	const struct dlki_member *member = multi->member;
-
-	while (member->place != place)
-		member++;
-	return member->lock;
-}
-
 int dlki_upgradeable_check(const struct dlki_multi *multi,
 			   struct dlk_error *err)
 {
@@ -97,10 +88,10 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 	int rc;
 
 	if (!multi->upgradeable ||
-	    member_of(multi, DLKI_UPGRADEABLE_READ)->unbound)
+	    dlki_multi_lock(multi, DLKI_UPGRADEABLE_READ)->unbound)
 		return 0;
-	r = member_of(multi, DLKI_UPGRADEABLE_READ)->record;
-	gate = member_of(multi, DLKI_UPGRADEABLE_GATE)->record;
+	r = dlki_multi_lock(multi, DLKI_UPGRADEABLE_READ)->record;
+	gate = dlki_multi_lock(multi, DLKI_UPGRADEABLE_GATE)->record;
 	rc = dlki_client_ours(r->client, err);
 	if (rc != 0)
 		return rc;
@@ -119,11 +110,6 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 
 /* ---- The upgrade --------------------------------------------------------- */
 
-static struct dlki_claim *read_claim(const dlock_hold *hold)
-{
-	return dlki_hold_claim(dlki_multi_member(hold, DLKI_UPGRADEABLE_READ));
-}
-
 int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 		       struct dlki_claim **read, struct dlk_error *err)
 {
@@ -137,7 +123,7 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 	    !dlki_hold_multi(hold)->upgradeable)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the hold is not of an upgradeable read side");
-	*read = read_claim(hold);
+	*read = dlki_hold_claim(dlki_multi_member(hold, DLKI_UPGRADEABLE_READ));
 	if ((*read)->record != r)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the hold is not of lock '%s'", r->name);
@@ -156,7 +142,7 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 
 dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
 {
-	return member_of(lock->multi, DLKI_UPGRADEABLE_READ);
+	return dlki_multi_lock(lock->multi, DLKI_UPGRADEABLE_READ);
 }
 
 struct dlki_claim *dlki_upgrade_gate(const dlock_hold *hold)
