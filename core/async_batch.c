@@ -132,16 +132,13 @@ static void begin(struct batch *b)
 void dlki_async_prepare(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
-	const struct dlki_async_queue *first = TAILQ_EMPTY(&all->releases) ?
-						       &all->acquires :
-						       &all->releases;
-	const struct dlki_async *next = TAILQ_FIRST(first);
+	const struct dlki_async *next = TAILQ_FIRST(&all->releases);
 	struct batch b = { .n = 0 };
 
 	/* A woken call, which is next, may send no request, and the requests
 	 * prepared here would wait. */
-	if (TAILQ_EMPTY(&all->releases) && !TAILQ_EMPTY(&all->woken))
-		return;
+	if (!next && TAILQ_EMPTY(&all->woken))
+		next = TAILQ_FIRST(&all->acquires);
 	if (!next || next->prepared || c->closing ||
 	    !DLKI_HAS(c->backend, prepare))
 		return;
