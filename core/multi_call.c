@@ -62,7 +62,7 @@ static void end_acquire(struct dlki_multi_call *call, int rc,
 static int enter_step(struct dlki_multi_call *call, dlk_time at,
 		      dlock_hold **hold, struct dlk_error *err)
 {
-	struct dlki_async *r = &call->step;
+	struct dlki_async *r = call->part;
 	int rc = dlki_async_reserve(r->client, err);
 
 	atomic_store(&call->at, r->client);
@@ -93,7 +93,7 @@ static int begin_step(struct dlki_multi_call *call, struct dlki_wait wait,
 {
 	dlock_lock *lock = call->lock->multi->member[call->next].lock;
 	struct dlock_client *c = lock->record->client;
-	struct dlki_async *r = &call->step;
+	struct dlki_async *r = call->part;
 	int rc;
 
 	*r = (struct dlki_async){
@@ -350,7 +350,7 @@ void dlki_multi_call_rouse(struct dlki_multi_call *call)
 	if (c) {
 		pthread_mutex_lock(&c->mu);
 		if (atomic_load(&call->at) == c)
-			dlki_overdue_cancelled(&call->step);
+			dlki_overdue_cancelled(call->part);
 		pthread_mutex_unlock(&c->mu);
 		dlki_rousers_rouse(&c->rousers);
 	}

@@ -48,8 +48,8 @@ struct dlki_multi_call {
 
 	_Atomic(struct dlock_client *) at; /* the step's client; changed with
 					    * the client's mu held */
-	struct dlki_async step;
-	struct dlki_async part[];      /* for each member */
+	struct dlki_async part[];      /* for each member; the first is also
+					* the step of an acquire */
 };
 
 /* Without mu.  Begin to acquire `lock` as `op`; 0 and `*number`.  After an
