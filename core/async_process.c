@@ -18,13 +18,12 @@ int dlki_process_here(const struct dlock_client *c)
 /* Without mu: call the callback, and free the call. */
 static void call_back(struct dlki_async *r)
 {
-	const char *text = r->text ? r->text : dlock_strerror(r->rc);
 	const struct dlock_result result = {
 		.size = sizeof(result),
 		.code = r->rc < 0 ? r->rc : DLOCK_OK,
 		.client = r->client,
 		.hold = r->hold,
-		.message = text,
+		.message = r->text ? r->text : dlock_strerror(r->rc),
 	};
 
 	if (r->question)

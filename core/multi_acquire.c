@@ -156,7 +156,7 @@ static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 			atomic_store(&multi->first, first);
 			return 0;
 		}
-		if (rc == DLOCK_EBUSY && m->n > 0 &&
+		if (rc == DLOCK_EBUSY &&
 		    dlki_multi_twice(&twice, m, &multi->member[next], err))
 			rc = final = err->code;
 		(void)dlki_multi_release_members(m, w, &ignored);
