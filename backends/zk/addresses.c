@@ -15,7 +15,7 @@ void dlki_zk_addresses_forget(struct zk_session *s)
 
 void dlki_zk_address_of_next_server(struct zk_session *s)
 {
-	s->hosts.passed++;
+	s->hosts.misses++;
 	s->hosts.at = (s->hosts.at + 1) % s->hosts.n;
 	dlki_zk_addresses_forget(s);
 }

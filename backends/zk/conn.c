@@ -30,7 +30,7 @@ static void conn_ready(struct zk_conn *c)
 
 	s->connects++;
 	s->ended = NULL;
-	s->hosts.misses = s->hosts.silences = s->hosts.passed = 0;
+	s->hosts.misses = s->hosts.silences = 0;
 	s->hosts.looked = 0;
 	s->hosts.why.code = 0;
 	/* A server with higher limits grants more than the session began with;

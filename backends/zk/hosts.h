@@ -14,11 +14,10 @@ struct zk_hosts {
 	char **host;          /* the handles' servers, by turns */
 	size_t n;
 	size_t at;            /* the server in use */
-	uint64_t misses;      /* handles in a row without a connection */
-	uint64_t silences;    /* those among them that were left, because the
-			       * server began no session */
-	uint64_t passed;      /* servers in a row without a connection, at any
+	uint64_t misses;      /* servers in a row without a connection, at any
 			       * address */
+	uint64_t silences;    /* handles since the last connection that were
+			       * left, because the server began no session */
 	dlk_time patience_ns; /* with a server that owes an answer */
 	dlk_time connect_ns;  /* with a server being connected to */
 	dlk_time looked;      /* of the last look why there is no connection; 0:

@@ -97,7 +97,6 @@ static int leave_silent(struct zk_session *s)
  * not be reached. */
 static void choose_next(struct zk_session *s, const struct zk_conn *old)
 {
-	s->hosts.misses++;
 	s->hosts.silences += !old->lost && !old->failed;
 	if (!old->lost && dlki_zk_addresses_left(s))
 		return;

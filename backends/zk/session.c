@@ -43,7 +43,7 @@ void dlki_zk_session_free(struct zk_session *s)
 static int gives_up(const struct zk_session *s)
 {
 	return s->core && s->core->once && s->lease.timeout_ms == 0 &&
-	       s->hosts.passed >= s->hosts.n && s->hosts.silences == 0;
+	       s->hosts.misses >= s->hosts.n && s->hosts.silences == 0;
 }
 
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
