@@ -129,10 +129,7 @@ void sim_ending_subside(struct sim_play *p)
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
 	}
 	take_as_stranger(p);
-	/* A client that was cut off counts a claim from the sending of the
-	 * request, and the store from the arrival. */
-	sim_sched_wait(SIM_SLEEP, NULL,
-		       sim_sched_now() + p->terms.ttl_ms * SIM_MS / 3);
+	await_leases(p);
 	for (int64_t ms = p->terms.ttl_ms; ms > 0; ms--) {
 		look_for_claims(p);
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
