@@ -351,6 +351,7 @@ int dlki_front(const struct dlki_link *l, struct dlki_front *out)
 		return 0;
 	out->verb = (enum dlki_verb)slot->verb;
 	out->since = slot->since;
+	out->began = l->began;
 	return 1;
 }
 

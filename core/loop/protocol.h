@@ -169,6 +169,7 @@ void dlki_send(struct dlki_link *l, enum dlki_verb verb, struct dlki_op *op,
 struct dlki_front {
 	enum dlki_verb verb;
 	dlk_time since; /* read before the write of the first byte */
+	dlk_time began; /* when the link began to connect */
 };
 int dlki_front(const struct dlki_link *l, struct dlki_front *out);
 struct dlki_op *dlki_front_op(const struct dlki_link *l);

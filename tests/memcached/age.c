@@ -55,6 +55,13 @@ static struct toy toy_new(unsigned int seed, int64_t lag)
 	return t;
 }
 
+/* Over a connection that stands. */
+static dlk_time learn(struct memc_age *age, const struct memc_stats *st,
+		      dlk_time asked, dlk_time now)
+{
+	return dlki_memc_age_learn(age, st, asked, asked, now);
+}
+
 /* Ask, with pauses of up to `most` before and after the server reads the clock;
  * *stored: the time of that. */
 static dlk_time ask_age(struct toy *t, struct memc_age *age, int64_t most,
@@ -66,7 +73,7 @@ static dlk_time ask_age(struct toy *t, struct memc_age *age, int64_t most,
 
 	*stored = t->now;
 	go(t, t->now + up_to(t, most));
-	return dlki_memc_age_learn(age, &a, asked, t->now);
+	return learn(age, &a, asked, t->now);
 }
 
 /* Return the least life of an item stored now. */
@@ -192,11 +199,11 @@ Test(memcached_age, begins_anew_with_another_server)
 	struct memc_stats fresh = { .time_s = 5005, .uptime_s = 3 };
 	dlk_time t = 9000 * SECOND;
 
-	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), >=, t);
+	CHECK_INT(learn(&age, &old, t, t), >=, t);
 	t += 5 * SECOND;
-	CHECK_INT(dlki_memc_age_learn(&age, &fresh, t, t), >=, t);
+	CHECK_INT(learn(&age, &fresh, t, t), >=, t);
 	t += 10 * SECOND;
-	CHECK_INT(dlki_memc_age_learn(&age, &fresh, t, t), <, t);
+	CHECK_INT(learn(&age, &fresh, t, t), <, t);
 }
 
 /* The server may have been stopped when the first request was sent. */
@@ -206,13 +213,40 @@ Test(memcached_age, of_a_slow_first_answer_is_trusted_once_it_advances)
 	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
 	dlk_time t = 9000 * SECOND;
 
-	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t + 300 * MS), <, t);
+	CHECK_INT(learn(&age, &st, t, t + 300 * MS), <, t);
 	t += 300 * MS;
-	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t), <, t);
+	CHECK_INT(learn(&age, &st, t, t), <, t);
 	st.time_s += 7;
 	st.uptime_s += 7;
 	t += 20 * MS;
-	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t), >, t);
+	CHECK_INT(learn(&age, &st, t, t), >, t);
+}
+
+/* The server may have been stopped in the midst of the handshake of TLS. */
+Test(memcached_age, behind_a_slow_connection_is_trusted_once_it_advances)
+{
+	struct memc_age age = { 0 };
+	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
+	dlk_time t = 9000 * SECOND;
+
+	CHECK_INT(dlki_memc_age_learn(&age, &st, t - 300 * MS, t, t + MS), <,
+		  t);
+	t += 20 * MS;
+	CHECK_INT(learn(&age, &st, t, t), <, t);
+	st.time_s += 7;
+	st.uptime_s += 7;
+	t += 20 * MS;
+	CHECK_INT(learn(&age, &st, t, t), >, t);
+}
+
+Test(memcached_age, behind_a_connection_over_a_long_way_is_trusted)
+{
+	struct memc_age age = { 0 };
+	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
+	dlk_time t = 9000 * SECOND;
+
+	CHECK_INT(dlki_memc_age_learn(&age, &st, t - 800 * MS, t, t + 200 * MS),
+		  >, t + 200 * MS);
 }
 
 /* Over a long way the clock is known no longer when the answer to a batch
@@ -244,12 +278,12 @@ Test(memcached_age, of_another_run_is_judged_by_the_run_before)
 	struct memc_age age = { 0 }, same;
 	dlk_time t = 9000 * SECOND;
 
-	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), >=, t);
+	CHECK_INT(learn(&age, &old, t, t), >=, t);
 	same = age;
 	t += 60 * SECOND;
-	CHECK_INT(dlki_memc_age_learn(&same, &goes, t, t), >=, t);
+	CHECK_INT(learn(&same, &goes, t, t), >=, t);
 	same = age;
-	CHECK_INT(dlki_memc_age_learn(&same, &stood, t, t), <, t);
-	CHECK_INT(dlki_memc_age_learn(&age, &far, t, t), <, t);
-	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), <, t);
+	CHECK_INT(learn(&same, &stood, t, t), <, t);
+	CHECK_INT(learn(&age, &far, t, t), <, t);
+	CHECK_INT(learn(&age, &old, t, t), <, t);
 }

@@ -10,9 +10,10 @@
  * it is late by the time passed.  So a count is trusted for a while after the
  * moment.  The client does not see the moment, and takes the latest request
  * before: a request with a smaller count in the answer.  A clock without other
- * evidence is taken to run, unless the first answer took long: the server may
- * have been stopped, for any time, when the request was sent.  Of a later run
- * the run before is evidence, by the times at which both began.
+ * evidence is taken to run, unless the connection or the first answer took
+ * long: the server may have been stopped, for any time, when the connection was
+ * begun.  Of a later run the run before is evidence, by the times at which both
+ * began.
  *
  * The server may never catch up: the machine slept, or the server's clock is
  * slower than ours.  Two requests show that, too, if the count advances between
@@ -32,6 +33,9 @@
 
 /* Most first answers of a server that runs take less. */
 #define PROMPT (250 * DLK_MS)
+
+/* Round trips of a connection before the first answer, at most. */
+#define WAYS 8
 
 #define LONG_AGO (-(INT64_C(1) << 60))
 
@@ -54,8 +58,18 @@ static dlk_time begun(const struct memc_age *before, uint64_t born_s)
 	return at > LONG_AGO ? at : LONG_AGO;
 }
 
+/* Did the first answer take long, or the connection before it?  The server
+ * takes part in the handshake of TLS; the handshake, the connect() before it
+ * and a login behind it are a few round trips, and the answer is another. */
+static int is_slow(dlk_time began, dlk_time asked, dlk_time now)
+{
+	dlk_time way = now - asked;
+
+	return way > PROMPT || asked - began > PROMPT + WAYS * way;
+}
+
 dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
-			     dlk_time asked, dlk_time now)
+			     dlk_time began, dlk_time asked, dlk_time now)
 {
 	int64_t count = (int64_t)st->uptime_s * SECOND;
 	uint64_t born_s = st->time_s - st->uptime_s;
@@ -64,7 +78,7 @@ dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
 		age->from = begun(age, born_s);
 		if (age->from > asked - count - SECOND)
 			age->from = asked - count - SECOND;
-		if (now - asked > PROMPT)
+		if (is_slow(began, asked, now))
 			age->from = LONG_AGO;
 		age->born_s = born_s;
 		age->uptime_s = st->uptime_s;

@@ -29,13 +29,14 @@ struct memc_age {
 };
 
 /*
- * Take in an answer to a request that was sent at `asked`, and read by `now`.
+ * Take in an answer to a request that was sent at `asked`, and read by `now`;
+ * `began`: when the connection of a greeting was begun, else as `asked`.
  * Returns until when the server's count of seconds is near enough: an item
  * stored before then, in the same batch or a later one, lives for as long as
  * the item's owner was promised.  A time in the past: the server's clock stood
  * still.
  */
 dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
-			     dlk_time asked, dlk_time now);
+			     dlk_time began, dlk_time asked, dlk_time now);
 
 #endif

@@ -113,8 +113,10 @@ static int take_stats(struct memc_store *s, struct memc_job *job,
 	if (!dlki_memc_stats_are_whole(&job->stats))
 		return take_noise(s, MEMC_STATS_ARE_SHORT, err);
 	(void)dlki_front(s->link, &front);
+	if (job->verb != DLKI_GREET)
+		front.began = front.since;
 	if (dlki_memc_run_told(&s->run, age_of(s, &job->stats), &job->stats,
-			       front.since, s->now) != 0)
+			       &front, s->now) != 0)
 		return leave_run(s, err);
 	return 0;
 }

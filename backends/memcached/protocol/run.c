@@ -65,16 +65,17 @@ int dlki_memc_run_begin(struct memc_run *run, const struct dlk_uri *uri,
 }
 
 int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
-		       const struct memc_stats *st, dlk_time asked,
-		       dlk_time now)
+		       const struct memc_stats *st,
+		       const struct dlki_front *front, dlk_time now)
 {
 	if (run->born_s != 0 && st->time_s - st->uptime_s != run->born_s)
 		return DLOCK_EUNREACHABLE;
-	run->seen = asked;
+	run->seen = front->since;
 	run->uptime_s = st->uptime_s;
 	if (st->uptime_s >= ADULT_S)
 		run->grants_from = 0;
-	run->trusted = dlki_memc_age_learn(age, st, asked, now);
+	run->trusted = dlki_memc_age_learn(age, st, front->began, front->since,
+					   now);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define DLOCK_MEMCACHED_PROTOCOL_RUN_H
 
 #include "backends/memcached/protocol/age.h"
+#include "core/loop/protocol.h"
 
 #define MEMC_MORE_S 3 /* by which an item outlives the lease */
 #define MEMC_STEM_SIZE 88 /* a prefix of 64, the second, dots */
@@ -39,11 +40,11 @@ int dlki_memc_run_begin(struct memc_run *run, const struct dlk_uri *uri,
 			const struct memc_stats *st, const char *peer,
 			dlk_time now, struct dlk_error *err);
 
-/* Take in that the server told `st` again; the request was sent at `asked`.  0,
- * or EUNREACHABLE: the connection leads to another run. */
+/* Take in that the server told `st` again, in answer to `front`.  0, or
+ * EUNREACHABLE: the connection leads to another run. */
 int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
-		       const struct memc_stats *st, dlk_time asked,
-		       dlk_time now);
+		       const struct memc_stats *st,
+		       const struct dlki_front *front, dlk_time now);
 
 /* Was the run there a second before `now`, or later? */
 int dlki_memc_run_is_seen(const struct memc_run *run, dlk_time now);

@@ -125,6 +125,24 @@ static void answer_over(dlk_time way, dlk_time begun, unsigned int cas)
 			    looks ? NULL : rig_got(none, 0), NULL);
 }
 
+/* The server may have been stopped in the midst of the handshake of TLS. */
+Test(memcached_faults, behind_a_slow_connection_the_clock_is_to_advance)
+{
+	rig_begin("");
+	rig.e->links[0]->began -= 300 * DLK_MS;
+	rig_welcome(RIG_MAIN, 100, 1);
+	rig_heard(RIG_MAIN);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
+		    rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[0], 0);
+	rig_heard(RIG_MAIN);
+	rig_turn_until(rig.world.clock + 20 * DLK_MS);
+	rig_turn();
+	answer_over(0, rig.world.clock - SECOND, 6);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+}
+
 static void attempt_over(dlk_time way)
 {
 	dlk_time begun;
