@@ -34,16 +34,18 @@ static char thread_state(pid_t pid, const char *tid)
 struct threads { /* of a process */
 	int stopped;
 	int running; /* neither stopped nor in a call that no signal ends */
-	bool dead;
+	int living;  /* these, and those in such a call */
 };
 
 static void count_thread(struct threads *t, char state)
 {
+	if (!state || state == 'Z' || state == 'X')
+		return;
+	t->living++;
 	if (state == 'T' || state == 't') /* t: by a tracer */
 		t->stopped++;
-	else if (state && state != 'D')
+	else if (state != 'D')
 		t->running++;
-	t->dead |= state == 'Z' || state == 'X';
 }
 
 /* -1: the process is gone. */
@@ -63,7 +65,9 @@ static int count_threads(pid_t pid, struct threads *out)
 			count_thread(out, thread_state(pid, d->d_name));
 	}
 	closedir(dir);
-	return out->dead ? lab_fail("process %d has ended", (int)pid) : 0;
+	if (out->living == 0)
+		return lab_fail("process %d has ended", (int)pid);
+	return 0;
 }
 
 struct wish {

@@ -96,3 +96,40 @@ Test(pause, is_complete_though_a_thread_is_in_the_kernel)
 	kill(pid, SIGKILL);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
+
+static void *stay(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static int first_has_ended(void *pid)
+{
+	return count(*(pid_t *)pid, 'Z') == 1;
+}
+
+/* /proc shows the first thread as a zombie until the last has ended, and each
+ * other thread for a moment. */
+Test(pause, reaches_a_process_of_which_a_thread_has_ended)
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&thread, NULL, stay, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	cr_assert_gt(lab_wait_until(lab_after_ms(20000), first_has_ended, &pid),
+		     0);
+	cr_assert_eq(lab_pause(pid), 0, "%s", lab_errmsg());
+	cr_expect_eq(count(pid, 'T'), 1);
+	cr_assert_eq(lab_resume(pid), 0, "%s", lab_errmsg());
+	cr_expect_eq(count(pid, 'T'), 0);
+	kill(pid, SIGKILL);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	cr_assert_lt(lab_pause(pid), 0);
+}
