@@ -20,8 +20,9 @@ static void note_odd(struct chaos_breaker *b, const char *name, int rc)
 }
 
 /* An earlier try may have been carried out, or still may be.  On file: a
- * process that stands still may keep others from breaking locks. */
-static void break_lock(struct chaos_breaker *b, int i)
+ * stopped process may keep others from breaking locks, and goes on only after
+ * this call. */
+static void break_lock(struct chaos_breaker *b, int i, bool stopped)
 {
 	int64_t begin = lab_now(), end = lab_after_ms(PATIENCE_MS);
 	dlock_lock *lock;
@@ -30,7 +31,8 @@ static void break_lock(struct chaos_breaker *b, int i)
 	if (rc == DLOCK_OK) {
 		do {
 			rc = dlock_break(lock, ANSWER_MS);
-		} while ((rc == DLOCK_EUNREACHABLE || rc == DLOCK_EBUSY) &&
+		} while ((rc == DLOCK_EUNREACHABLE ||
+			  (rc == DLOCK_EBUSY && !stopped)) &&
 			 lab_now() < end);
 		lab_history_wiped(b->history, chaos_names[i].name, begin,
 				  false);
@@ -38,11 +40,11 @@ static void break_lock(struct chaos_breaker *b, int i)
 	}
 	if (rc == DLOCK_OK)
 		atomic_fetch_add(&b->counters->feature[CHAOS_BREAK], 1);
-	else
+	else if (rc != DLOCK_EBUSY || !stopped)
 		note_odd(b, chaos_names[i].name, rc);
 }
 
-bool chaos_breaker_turn(struct chaos_breaker *b)
+bool chaos_breaker_turn(struct chaos_breaker *b, bool stopped)
 {
 	int64_t now = lab_now();
 	bool first = b->next == 0;
@@ -51,7 +53,8 @@ bool chaos_breaker_turn(struct chaos_breaker *b)
 		return false;
 	if (!first)
 		break_lock(b,
-			   (int)chaos_between(&b->random, 0, CHAOS_NAMES - 2));
+			   (int)chaos_between(&b->random, 0, CHAOS_NAMES - 2),
+			   stopped);
 	b->next = lab_after_ms(
 		chaos_between(&b->random, b->ttl_ms, 4 * b->ttl_ms));
 	return !first;

@@ -19,7 +19,8 @@ struct chaos_breaker {
 };
 
 /* Break a lock, if it is time; return whether it was.  For a time in which the
- * store answers: a request without an answer is repeated. */
-bool chaos_breaker_turn(struct chaos_breaker *b);
+ * store answers: a request without an answer is repeated.  `stopped`: a worker
+ * may be stopped meanwhile. */
+bool chaos_breaker_turn(struct chaos_breaker *b, bool stopped);
 
 #endif

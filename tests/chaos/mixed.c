@@ -37,7 +37,7 @@ void chaos_mix_turn(struct chaos *c)
 	int64_t quiet = lab_after_ms(c->o.ttl_ms);
 
 	if (!c->client || server->now || c->deck[CHAOS_LINKS].now ||
-	    !chaos_breaker_turn(&c->breaker))
+	    !chaos_breaker_turn(&c->breaker, c->deck[CHAOS_VICTIMS].now))
 		return;
 	if (server->quiet_until < quiet)
 		server->quiet_until = quiet;
