@@ -80,9 +80,10 @@ def unclassed(all_of_them):
     ]
 
 
-def select(all_of_them, labels=(), only=None, others=(), without=None):
-    """Those with one of LABELS, and not the label WITHOUT, whose names match a
-    pattern of ONLY and none of OTHERS."""
+def select(all_of_them, labels=(), only=None, others=()):
+    """Those with one of LABELS, and with none that has a "-" in LABELS, whose
+    names match a pattern of ONLY and none of OTHERS."""
+    wanted = [x for x in labels if not x.startswith("-")]
 
     def matches(program, patterns):
         return any(fnmatch.fnmatchcase(program.name, x) for x in patterns)
@@ -90,8 +91,8 @@ def select(all_of_them, labels=(), only=None, others=(), without=None):
     return [
         p
         for p in all_of_them
-        if (not labels or any(label in p.labels for label in labels))
-        and without not in p.labels
+        if (not wanted or any(label in p.labels for label in wanted))
+        and not any("-" + label in labels for label in p.labels)
         and (only is None or matches(p, only))
         and not matches(p, others)
     ]

@@ -74,13 +74,13 @@ class Gate(unittest.TestCase):
         os.chmod(path, 0o700)
         self.add(name, [path], f"plain;{kind}")
 
-    def run_gate(self, *more):
+    def run_gate(self, *more, build="b"):
         with open(self.path("b", "CTestTestfile.cmake"), "w",
                   encoding="utf-8") as file:
             file.writelines(self.tests)
         ended = subprocess.run(
             [RUN, "--gate", "--root", self.root, "--logs", self.path("logs"),
-             "--minimum", "1", *more, "b"],
+             "--minimum", "1", *more, build],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         return Outcome(ended.returncode, ended.stdout)
@@ -233,6 +233,14 @@ class Gate(unittest.TestCase):
     def test_no_program(self):
         self.plant("good")
         self.assertEqual(self.run_gate("--only", "other").code, 1)
+
+    def test_labels(self):
+        self.plant("good")
+        self.script("exit 1", kind="pure")
+        self.script("exit 1", kind="real;once")
+        self.assertRepeated(self.run_gate(build="b:real,-once"), 0,
+                            "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.run_gate(build="b:real").code, 1)
 
     def test_program_that_is_not_built(self):
         self.script("exit 0")
