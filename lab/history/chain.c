@@ -20,15 +20,33 @@ int lab_by_token(const void *a, const void *b)
 	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
 }
 
+/* Is it the read side that the writer took as well? */
+static bool is_beside(const struct lab_op *op, const struct lab_op *before)
+{
+	return op->holder == before->holder && op->token == before->token;
+}
+
 static bool follows(const struct lab_ops *o, const struct lab_op *op,
 		    const struct lab_op *before)
 {
-	if (op->holder == before->holder && op->token == before->token)
-		return true;
 	return before->token != 0 && op->token > before->token &&
 	       op->token - before->token <= 1 + o->check->skipped &&
 	       op->pid == before->pid && lab_op_exclusive(op) &&
 	       lab_op_exclusive(before);
+}
+
+static void chain(const struct lab_ops *o, struct lab_op **ops, size_t n)
+{
+	const struct lab_op *before = ops[0];
+
+	for (size_t k = 1; k < n; k++) {
+		bool beside = is_beside(ops[k], before);
+
+		if (beside || follows(o, ops[k], before))
+			ops[k]->claimed = before->claimed;
+		if (!beside)
+			before = ops[k];
+	}
 }
 
 int lab_ops_chain(struct lab_ops *o)
@@ -42,10 +60,8 @@ int lab_ops_chain(struct lab_ops *o)
 		if (!ops)
 			return -1;
 		qsort(ops, n, sizeof(struct lab_op *), lab_by_token);
-		for (size_t k = 1; k < n; k++) {
-			if (follows(o, ops[k], ops[k - 1]))
-				ops[k]->claimed = ops[k - 1]->claimed;
-		}
+		if (n > 0)
+			chain(o, ops, n);
 		free(ops);
 	}
 	return 0;

@@ -126,10 +126,10 @@ static int run_threads(struct chaos_worker *w)
 		if (w->job->mix)
 			chaos_count_keeps(w);
 	}
-	lab_holds_watch(&w->holds);
 	atomic_store(&w->stop, true);
 	for (int i = 0; i < w->job->threads; i++) {
 		while (pthread_tryjoin_np(w->threads[i].thread, NULL)) {
+			lab_holds_watch(&w->holds);
 			cancel_waits(w);
 			lab_nap_ms(5);
 		}

@@ -34,6 +34,12 @@ const struct history histories_holders[] = {
 		     { WRITE, HELD(9, 14, 16, 17, 6) },
 		     { READ, .beside = 1, .pid = 7, HELD(20, 21, 30, 31, 5) } },
 	  .extras = { { LAB_WIPED, .at = 13, .value = 12 } } },
+	{ "a hold without a request, behind both sides of a wiped claim",
+	  .holds = { { WRITE, .pid = 7, HELD(1, 2, 6, 7, 5) },
+		     { READ, .beside = 1, .pid = 7, HELD(3, 4, 5, 6, 5) },
+		     { READ, HELD(14, 15, 40, 41, 90) },
+		     { WRITE, .pid = 7, HELD(20, 21, 30, 31, 6) } },
+	  .extras = { { LAB_WIPED, .at = 13, .value = 12 } } },
 	/* ---- bad ---- */
 	{ "a permit too many", BREAKS(OVERLAP),
 	  .holds = { { SEM(3), .permits = 2, HELD(1, 2, 20, 21, 5) },
