@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Read pages as strictly as XML, except for the style: tags are closed in
- * order, attributes quoted, characters escaped.
- */
+/* Reports as text, and pages read as strictly as XML: see markup.py. */
 #ifndef DLOCK_TESTS_MARKUP_H
 #define DLOCK_TESTS_MARKUP_H
 
@@ -12,16 +9,11 @@
 
 struct lab_findings;
 
-/* Return the first fault of the page, or NULL. Valid until the next call. */
-const char *markup_fault(const char *page);
+/* Whether the markup and the links are right, and the drawings inside the
+ * page. */
+bool markup_is_good(const char *page);
 
-/* Return the first link without a single target in the page, or the first id
- * given twice, or NULL. Valid until the next call. */
-const char *markup_stray(const char *page);
-
-/* Return the first drawn position outside of the drawing, or NULL. */
-const char *markup_outside(const char *page, double wide);
-
+void expect_part(const char *text, const char *part);
 size_t markup_count(const char *text, const char *part);
 
 /* Return the text that `write` writes, allocated; or fail. */

@@ -3,77 +3,59 @@
 #include "lab/report/report.h"
 #include "made_findings.h"
 #include "markup.h"
-#include "support/wait.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE 460 /* of drawings */
-
 TestSuite(report_html, .timeout = 600);
 
-/* Return a page with correct markup and links, and drawings inside the page.
- * The caller frees the page; the findings are freed here. */
+/* Return a good page. The caller frees the page; the findings are freed
+ * here. */
 static char *page_of(struct lab_findings *f)
 {
 	char *page;
-	const char *fault;
 
 	cr_assert(f);
 	page = markup_of(lab_write_html, f);
-	fault = markup_fault(page);
-	cr_expect_null(fault, "%s", fault);
-	fault = markup_stray(page);
-	cr_expect_null(fault, "%s", fault);
-	fault = markup_outside(page, WIDE);
-	cr_expect_null(fault, "%s", fault);
+	cr_expect(markup_is_good(page));
 	lab_findings_free(f);
 	return page;
-}
-
-static void expect(const char *page, const char *part)
-{
-	cr_expect(strstr(page, part), "not there: %s", part);
 }
 
 Test(report_html, the_reader_of_pages_sees_what_is_wrong)
 {
 	static const char *const bad[] = {
-		"<p>",          "</p>",
-		"<p></b>",      "<p><b></p></b>",
-		"<p id=x></p>", "<p id=\"<\"></p>",
-		"<p>a & b</p>", "<p>a > b</p>",
-		"<p>\x01</p>",  "<p id=\"a\"id=\"b\"></p>",
+		"<p>",
+		"<p id=\"a\"><p id=\"a\"/></p>",
+		"<a href=\"#b\"/>",
+		"<rect x=\"461\"/>",
+		"<rect x=\"nan\"/>",
+		"<path transform=\"translate(-1 0)\"/>",
 	};
 	char page[200];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(page, sizeof(page), "<!DOCTYPE html>\n%s", bad[i]);
-		cr_expect(markup_fault(page), "%s", bad[i]);
+		cr_expect_not(markup_is_good(page), "%s", bad[i]);
 	}
-	cr_expect_null(
-		markup_fault("<!DOCTYPE html>\n<p a=\"b\">&lt;<i/></p>"));
-	cr_expect(markup_stray("<a href=\"#b\">"));
-	cr_expect(markup_stray("<a id=\"b\"/><a id=\"b\"/>"));
-	cr_expect(markup_outside("<rect x=\"461\"/>", WIDE));
-	cr_expect(markup_outside("<rect x=\"nan\"/>", WIDE));
+	cr_expect(markup_is_good("<!DOCTYPE html>\n<p a=\"b\">&lt;<i/></p>"));
 }
 
 Test(report_html, the_findings_are_all_there)
 {
 	char *page = page_of(dated_findings());
 
-	expect(page, "<dd>2025-11-21 13:20:00 UTC</dd>");
-	expect(page, "<dd>r 0</dd>");
-	expect(page, "<dd>20251121</dd>");
-	expect(page, "<dd>private servers, faults included; quick</dd>");
-	expect(page, "settings 0");
-	expect(page, "why 0");
-	expect(page, "LOST came 699 ms after the loss.");
-	expect(page, "found after <span class=\"nb\">699 ms</span>");
-	expect(page, "nothing was run: trouble 1");
-	expect(page, "Not measured: store 1.");
+	expect_part(page, "<dd>2025-11-21 13:20:00 UTC</dd>");
+	expect_part(page, "<dd>r 0</dd>");
+	expect_part(page, "<dd>20251121</dd>");
+	expect_part(page, "<dd>private servers, faults included; quick</dd>");
+	expect_part(page, "settings 0");
+	expect_part(page, "why 0");
+	expect_part(page, "LOST came 699 ms after the loss.");
+	expect_part(page, "found after <span class=\"nb\">699 ms</span>");
+	expect_part(page, "nothing was run: trouble 1");
+	expect_part(page, "Not measured: store 1.");
 	cr_expect_eq(markup_count(page, "Percentile curves"), 1);
 	free(page);
 }
@@ -93,12 +75,12 @@ Test(report_html, every_verdict_has_its_word_and_leads_to_its_detail)
 			snprintf(part, sizeof(part),
 				 "<td class=\"v-%s\"><a href=\"#d-%zu-%zu\">",
 				 lab_outcome_key(o), b, s);
-			expect(page, part);
+			expect_part(page, part);
 		}
 	for (int o = 0; o < LAB_NOUTCOMES; o++) {
 		snprintf(part, sizeof(part), "%s</a>",
 			 lab_outcome_words((enum lab_outcome)o));
-		expect(page, part);
+		expect_part(page, part);
 	}
 	lab_findings_free(f);
 	free(page);
@@ -113,18 +95,19 @@ Test(report_html, figures_stand_beside_their_floor)
 	f->figures[0].p99 = 480;
 	f->figures[0].max = 0.0625;
 	page = page_of(f);
-	expect(page, "<th scope=\"row\">store 0</th><td class=\"n\">300</td>"
-		     "<td class=\"n\">71.3</td><td class=\"n\">480</td>"
-		     "<td class=\"n\">0.063</td><td class=\"n\">17</td></tr>");
-	expect(page, "; floor: floor 0</caption>");
+	expect_part(page,
+		    "<th scope=\"row\">store 0</th><td class=\"n\">300</td>"
+		    "<td class=\"n\">71.3</td><td class=\"n\">480</td>"
+		    "<td class=\"n\">0.063</td><td class=\"n\">17</td></tr>");
+	expect_part(page, "; floor: floor 0</caption>");
 	free(page);
 	f = made_findings(2, NULL);
 	for (size_t i = 0; i < f->n_figures; i++)
 		if (f->figures[i].store == 1)
 			f->figures[i].floor = "another";
 	page = page_of(f);
-	expect(page, "<td class=\"n\">17</td><td>floor 0</td></tr>");
-	expect(page, "<td>another</td></tr>");
+	expect_part(page, "<td class=\"n\">17</td><td>floor 0</td></tr>");
+	expect_part(page, "<td>another</td></tr>");
 	free(page);
 }
 
@@ -181,16 +164,15 @@ Test(report_html, strings_do_not_break_out)
 
 Test(report_html, sets_of_any_size)
 {
-	/* Under a sanitizer, each search reads the whole rest of the page. */
-	const size_t sizes[] = { 0, 1, 12, sanitized() ? 16 : 40 };
+	static const size_t sizes[] = { 0, 1, 12, 40 };
 	char *page;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		free(page_of(made_findings(sizes[i], NULL)));
 	page = page_of(lab_findings_new());
-	expect(page, "Nothing was run.");
-	expect(page, "Nothing was measured.");
-	expect(page, "No fault was made.");
+	expect_part(page, "Nothing was run.");
+	expect_part(page, "Nothing was measured.");
+	expect_part(page, "No fault was made.");
 	free(page);
 }
 
@@ -216,7 +198,7 @@ Test(report_html, long_names_are_shortened_in_drawings)
 	cr_expect(strstr(page, text));
 	drawing = strstr(page, "<text class=\"name\"");
 	cr_assert(drawing);
-	expect(drawing, ">xxxxxxxxxxxx…</text>");
+	expect_part(drawing, ">xxxxxxxxxxxx…</text>");
 	free(page);
 }
 
@@ -226,9 +208,14 @@ Test(report_html, a_full_disk_is_told)
 	FILE *full = fopen("/dev/full", "w");
 
 	cr_assert(f && full);
-	cr_expect_eq(lab_write_html(full, f), -1);
-	cr_expect_str_eq(lab_errmsg(), "the report cannot be written: "
-				       "No space left on device");
+	for (int i = 0; i < 2; i++) {
+		lab_fail("none");
+		cr_expect_eq(i ? lab_write_markdown(full, f) :
+				 lab_write_html(full, f),
+			     -1);
+		cr_expect_str_eq(lab_errmsg(), "the report cannot be written: "
+					       "No space left on device");
+	}
 	fclose(full);
 	lab_findings_free(f);
 }
