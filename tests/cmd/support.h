@@ -6,6 +6,7 @@
 #ifndef DLOCK_TESTS_CMD_SUPPORT_H
 #define DLOCK_TESTS_CMD_SUPPORT_H
 
+#include <jansson.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -67,6 +68,12 @@ struct result run(const char *const argv[]);
 struct result succeeded(struct result r);
 
 #define START(p, ...) start(p, ARGS(NULL, __VA_ARGS__))
+
+/* Parse JSON, or fail. Free with json_decref(). */
+json_t *parse(const char *text);
+
+/* Return the text of a member of `object`, or "(missing)". */
+const char *string_at(const json_t *object, const char *key);
 
 /* Return the content of a file, or "", valid until the test ends. */
 char *slurp(const char *path);

@@ -5,7 +5,6 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "json.h"
 #include "lab/base/clock.h"
 #include "lab/base/process.h"
 #include "support/wait.h"

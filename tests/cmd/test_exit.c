@@ -174,13 +174,6 @@ Test(exit_code, of_a_busy_lock)
 	cr_expect(is_free("n"));
 }
 
-Test(exit_code, of_a_store_that_is_not_there)
-{
-	struct result r = DLOCK("run", "-u", "nosuch://x", "n", "/bin/true");
-
-	expect_says(r, 64, "nosuch");
-}
-
 /* dlock keeps trying to reach the store until the wait is over. */
 Test(exit_code, of_a_store_out_of_reach_comes_when_the_wait_is_over)
 {

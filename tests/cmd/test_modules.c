@@ -74,17 +74,6 @@ Test(modules, with_a_colon_in_the_path_are_not_passed_on)
 	cr_assert(strstr(r.err, "/a:b.so: $DLOCK_BACKENDS"), "%s", r.err);
 }
 
-Test(modules, that_are_none_are_refused)
-{
-	struct result r = DLOCK("list", "--backend", "/no/such.so");
-
-	cr_assert_eq(r.code, 64);
-	cr_assert(strstr(r.err, "/no/such.so: No such file"), "%s", r.err);
-	r = DLOCK("--backend");
-	cr_assert_eq(r.code, 64);
-	cr_assert(strstr(r.err, "--backend wants the file"), "%s", r.err);
-}
-
 Test(modules, are_not_loaded_for_a_help)
 {
 	setenv("DLOCK_BACKENDS", "/no/such.so", 1);

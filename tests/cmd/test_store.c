@@ -114,11 +114,7 @@ Test(store, that_nothing_names_is_a_mistake)
 	setenv("DLOCK_URI", "", 1);
 	expect_asked_for(ARGS(NULL, "run", "n", "--", "/bin/echo", "ran"));
 	cr_expect_eq(rmdir(file_path("etc")), 0, "something was made there");
-}
-
-/* An empty option does not count as a missing option. */
-Test(store, that_an_empty_option_names_is_a_mistake)
-{
+	/* An empty option does not count as a missing option. */
 	setenv("DLOCK_URI", uri_of("locks"), 1);
 	expect_says(DLOCK("run", "-u", "", "n", "/bin/true"), 64,
 		    "-u is empty");
@@ -146,14 +142,6 @@ Test(store, may_be_named_by_the_users_file)
 	expect_from(DLOCK("list", "-v"), "b", from);
 }
 
-Test(store, may_be_named_by_the_systems_file)
-{
-	needs_mounts();
-	set_uri(system_conf(), uri_of("a"));
-	expect_from(WITH_ETC("run", "-v", "n", "/bin/true"), "a",
-		    "/etc/dlock.conf:3");
-}
-
 Test(store, is_what_the_nearest_one_names)
 {
 	char from[4400];
@@ -161,6 +149,8 @@ Test(store, is_what_the_nearest_one_names)
 	needs_mounts();
 	snprintf(from, sizeof(from), "%s:3", user_conf());
 	set_uri(system_conf(), uri_of("a"));
+	expect_from(WITH_ETC("run", "-v", "n", "/bin/true"), "a",
+		    "/etc/dlock.conf:3");
 	set_uri(user_conf(), uri_of("b"));
 	expect_from(WITH_ETC("list", "-v"), "b", from);
 	setenv("DLOCK_URI", uri_of("c"), 1);

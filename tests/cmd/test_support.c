@@ -351,3 +351,19 @@ void set_parameter(const char *parameter)
 	snprintf(uri, sizeof(uri), "%s?%s", getenv("DLOCK_URI"), parameter);
 	setenv("DLOCK_URI", uri, 1);
 }
+
+json_t *parse(const char *text)
+{
+	json_error_t error;
+	json_t *value = json_loads(text, 0, &error);
+
+	cr_assert(value, "%s in: %s", error.text, text);
+	return value;
+}
+
+const char *string_at(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "(missing)";
+}

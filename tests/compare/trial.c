@@ -106,59 +106,40 @@ static const struct lab_finding *try(void (*run)(struct lab_trial *t),
 	return lab_finding(t.findings, 0, 0);
 }
 
-Test(trial, on_a_busy_machine_a_second_one_counts_and_the_first_is_told)
+Test(trial, runs_again_where_the_machine_may_be_the_reason)
 {
-	const struct lab_finding *c = try(slow_at_first, ALWAYS_BUSY);
+	static const struct {
+		void (*run)(struct lab_trial *t);
+		int busy_percent, runs;
+		enum lab_outcome outcome;
+		const char *says[2];
+	} rows[] = {
+		{ slow_at_first, ALWAYS_BUSY, 2, LAB_OUTCOME_KEPT,
+		  { "tried again", "the first was late" } },
+		{ slow_at_first, NEVER_BUSY, 1, LAB_OUTCOME_LIE, { "", "" } },
+		{ never_kept, ALWAYS_BUSY, 3, LAB_OUTCOME_LIE,
+		  { "number 3 was late", "" } },
+		{ two_at_once, ALWAYS_BUSY, 1, LAB_OUTCOME_LIE,
+		  { "at once", "" } },
+		{ lost_late, ALWAYS_BUSY, 2, LAB_OUTCOME_KEPT,
+		  { "not told in time", "" } },
+		{ never_tried, ALWAYS_BUSY, 3, LAB_OUTCOME_NOT_RUN,
+		  { "", "" } },
+	};
 
-	cr_assert_eq(runs, 2);
-	cr_assert_eq(most_time_scale, 2);
-	cr_assert_eq(c->outcome, LAB_OUTCOME_KEPT, "%s", c->why);
-	cr_assert(strstr(c->why, "tried again"), "%s", c->why);
-	cr_assert(strstr(c->why, "the first was late"), "%s", c->why);
-}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct lab_finding *c;
 
-Test(trial, a_store_late_every_time_is_broken)
-{
-	const struct lab_finding *c = try(never_kept, ALWAYS_BUSY);
-
-	cr_assert_eq(runs, 3);
-	cr_assert_eq(most_time_scale, 4);
-	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
-	cr_assert(strstr(c->why, "number 3 was late"), "%s", c->why);
-}
-
-Test(trial, on_an_idle_machine_the_first_one_counts)
-{
-	const struct lab_finding *c = try(slow_at_first, NEVER_BUSY);
-
-	cr_assert_eq(runs, 1);
-	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
-}
-
-Test(trial, two_holders_at_once_are_two_on_any_machine)
-{
-	const struct lab_finding *c = try(two_at_once, ALWAYS_BUSY);
-
-	cr_assert_eq(runs, 1);
-	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
-	cr_assert(strstr(c->why, "at once"), "%s", c->why);
-}
-
-Test(trial, a_loss_that_is_told_late_may_be_the_machines_fault)
-{
-	const struct lab_finding *c = try(lost_late, ALWAYS_BUSY);
-
-	cr_assert_eq(runs, 2);
-	cr_assert_eq(c->outcome, LAB_OUTCOME_KEPT, "%s", c->why);
-	cr_assert(strstr(c->why, "not told in time"), "%s", c->why);
-}
-
-Test(trial, a_trial_that_did_not_run_runs_again)
-{
-	const struct lab_finding *c = try(never_tried, ALWAYS_BUSY);
-
-	cr_assert_eq(runs, 3);
-	cr_assert_eq(c->outcome, LAB_OUTCOME_NOT_RUN, "%s", c->why);
+		runs = 0;
+		c = try(rows[i].run, rows[i].busy_percent);
+		cr_expect_eq(runs, rows[i].runs, "row %zu: %d", i, runs);
+		cr_expect_eq(most_time_scale, 1 << (runs - 1));
+		cr_expect_eq(c->outcome, rows[i].outcome, "row %zu: %s", i,
+			     c->why);
+		for (int k = 0; k < 2; k++)
+			cr_expect(strstr(c->why, rows[i].says[k]),
+				  "row %zu: %s", i, c->why);
+	}
 }
 
 static void add(struct lab_findings *f, size_t store, size_t row,
