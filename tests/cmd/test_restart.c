@@ -47,12 +47,7 @@ Test(restart, that_would_forget_is_told_of_once)
 	set_up(false);
 	cr_expect_eq(warnings(DLOCK("run", "-u", uri, "n", "--", "/bin/true")),
 		     1);
-}
-
-/* `dlock list` takes no lock that could be lost. */
-Test(restart, that_would_forget_is_no_news_for_who_looks)
-{
-	set_up(false);
+	/* `dlock list` takes no lock that could be lost. */
 	cr_expect_eq(warnings(DLOCK("list", "-u", uri)), 0);
 	cr_expect_eq(warnings(DLOCK("list", "-v", "-u", uri)), 1);
 }

@@ -8,13 +8,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/file/bytes.h"
-
-#define NAMES 60
 
 /* The loss shows at once: a check each third of the ttl would take ten
  * seconds. */
@@ -184,65 +181,6 @@ CASE(file_removal, no_acquire_on_a_removed_file)
 		CHECK_RC(dlock_acquire(la, 0, &h), DLOCK_EBUSY);
 		CHECK_OK(dlock_release(hb));
 	}
-}
-
-struct churn {
-	char dir[PATH_MAX];
-	dlock_client *client[2];
-	atomic_int stop;
-	atomic_uint seed;
-};
-
-/* There are more names than a client keeps open. A file may be removed at any
- * time: until the first holder has learnt of the removal, two may hold the
- * lock. */
-static void *take_any(void *arg)
-{
-	struct churn *t = arg;
-	unsigned int seed = ++t->seed, i;
-	char name[16];
-	dlock_lock *l;
-	dlock_hold *h;
-	int rc;
-
-	while (!t->stop) {
-		i = (unsigned int)rand_r(&seed) % NAMES;
-		snprintf(name, sizeof(name), "n%u", i);
-		if (seed & 64)
-			l = mutex(t->client[seed / 7 % 2], name);
-		else
-			l = rwlock(t->client[seed / 7 % 2], name);
-		rc = seed & 64 || i % 4 ? dlock_acquire(l, FOREVER, &h) :
-					  dlock_acquire_shared(l, FOREVER, &h);
-		CHECK_INT(rc, ==, DLOCK_OK);
-		rc = dlock_release(h);
-		CHECK(rc == DLOCK_OK || rc == DLOCK_ELOST);
-		end_now(l);
-	}
-	return NULL;
-}
-
-CASE(file_removal, names_come_and_go)
-{
-	static struct churn t;
-	pthread_t thread[6];
-	unsigned int seed = 1, i;
-	char name[16];
-	int64_t end;
-
-	store_make(t.dir);
-	for (i = 0; i < 2; i++)
-		t.client[i] = store_open(t.dir, NULL);
-	for (i = 0; i < 6; i++)
-		CHECK(pthread_create(&thread[i], NULL, take_any, &t) == 0);
-	for (end = now_ms() + 1500; now_ms() < end; nap_ms(1)) {
-		i = (unsigned int)rand_r(&seed) % NAMES;
-		snprintf(name, sizeof(name), "n%u", i);
-		(void)unlink(store_file(t.dir, "l", name));
-	}
-	t.stop = 1;
-	for (i = 0; i < 6; i++)
-		CHECK(pthread_join(thread[i], NULL) == 0);
 }
 
 CASE(file_removal, unlinked_while_another_waits)

@@ -6,11 +6,8 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -312,87 +309,4 @@ CASE(file_sweep, is_survived_by_a_process_killed_in_it)
 		last = token;
 		CHECK(!there(s->dir, "l"));
 	}
-}
-
-/* ---- A crowd that comes and goes ----------------------------------------- */
-
-#define NAMES 3
-#define CROWD 8
-#define KILLED 64
-
-struct come_and_go {
-	char dir[PATH_MAX];
-	atomic_int stop;
-	atomic_ulong rounds;
-	atomic_int killed[KILLED]; /* the latest pids */
-	struct {
-		atomic_int inside;
-		_Atomic uint64_t last;
-	} name[NAMES];
-};
-
-static int was_killed(struct come_and_go *s, int pid)
-{
-	for (int i = 0; i < KILLED; i++) {
-		if (s->killed[i] == pid)
-			return 1;
-	}
-	return 0;
-}
-
-static void one_round(struct come_and_go *s, unsigned int *seed)
-{
-	unsigned int i = (unsigned int)rand_r(seed) % NAMES;
-	unsigned int times = 1 + (unsigned int)rand_r(seed) % 3;
-	dlock_client *c = store_open(s->dir, NULL);
-	char name[2] = { (char)('a' + (int)i) };
-	dlock_lock *l = rand_r(seed) % 2 ? mutex(c, name) : rwlock(c, name);
-	dlock_hold *h;
-	int was;
-
-	while (times--) {
-		h = take(l, FOREVER);
-		was = atomic_exchange(&s->name[i].inside, getpid());
-		CHECK(!was || was_killed(s, was));
-		CHECK(dlock_token(h) > s->name[i].last);
-		s->name[i].last = dlock_token(h);
-		CHECK(atomic_exchange(&s->name[i].inside, 0) == getpid());
-		CHECK_OK(dlock_release(h));
-	}
-	s->rounds++;
-	end_now(l);
-	end_now(c);
-}
-
-static void come_and_go(void *arg)
-{
-	struct come_and_go *s = arg;
-	unsigned int seed = (unsigned int)getpid();
-
-	while (!s->stop)
-		one_round(s, &seed);
-}
-
-CASE(file_sweep, goes_on_under_a_crowd, .timeout = 120)
-{
-	struct come_and_go *s = shared(sizeof(*s));
-	unsigned int seed = 1, kills = 0, i;
-	unsigned long least = sanitized() ? 300 : 1000;
-	pid_t pid[CROWD];
-
-	store_make(s->dir);
-	for (i = 0; i < CROWD; i++)
-		pid[i] = child(come_and_go, s);
-	while (s->rounds < least) {
-		nap_ms(1 + rand_r(&seed) % 10);
-		i = (unsigned int)rand_r(&seed) % CROWD;
-		CHECK(waitpid(pid[i], NULL, WNOHANG) == 0);
-		s->killed[kills++ % KILLED] = pid[i];
-		child_kill(pid[i]);
-		pid[i] = child(come_and_go, s);
-	}
-	s->stop = 1;
-	for (i = 0; i < CROWD; i++)
-		child_ended(pid[i]);
-	CHECK_INT(kills, >, 10);
 }

@@ -1,81 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting: exclusion without inotify, and few polls. */
+/* Waiting: few polls, and who is woken. */
 #include "support.h"
 #include "support/ticket.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <pthread.h>
-
-/* ---- Exclusion ----------------------------------------------------------- */
-
-#define WORKERS 4
-#define TURNS 1500
-
-struct shop {
-	char dir[PATH_MAX];
-	atomic_int inside;
-	unsigned long plain; /* counted by the holder */
-	uint64_t token;
-};
-
-struct worker {
-	struct shop *shop;
-	dlock_lock *lock;
-};
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-	struct shop *s = w->shop;
-	dlock_hold *h;
-	int i;
-
-	for (i = 0; i < TURNS; i++) {
-		h = take(w->lock, FOREVER);
-		CHECK_INT(s->inside++, ==, 0);
-		CHECK(dlock_token(h) > s->token);
-		s->token = dlock_token(h);
-		s->plain++;
-		CHECK_INT(--s->inside, ==, 0);
-		CHECK_OK(dlock_release(h));
-	}
-	return NULL;
-}
-
-static void two_threads(void *arg)
-{
-	struct shop *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	struct worker w = { s, mutex(c, "x") };
-	pthread_t t[2];
-	int i;
-
-	for (i = 0; i < 2; i++)
-		CHECK(pthread_create(&t[i], NULL, work, &w) == 0);
-	for (i = 0; i < 2; i++)
-		CHECK(pthread_join(t[i], NULL) == 0);
-}
-
-static void four_processes(struct shop *s)
-{
-	store_make(s->dir);
-	children(WORKERS, two_threads, s);
-	CHECK_INT(s->plain, ==, WORKERS * 2 * TURNS);
-}
-
-/* Both ways to have no notifications. */
-CASE(file_wait, without_inotify, .timeout = 300)
-{
-	fail_inotify = EMFILE;
-	four_processes(shared(sizeof(struct shop)));
-}
-
-CASE(file_wait, without_watches, .timeout = 300)
-{
-	fail_watch = ENOSPC;
-	four_processes(shared(sizeof(struct shop)));
-}
 
 /* A close of an inotify descriptor is slow. */
 CASE(file_wait, without_watches_asks_for_a_descriptor_rarely)
@@ -108,16 +37,33 @@ static int64_t handed_over(dlock_lock *la, dlock_client *b, dlock_lock *lb)
 	return t.done_ms - begin;
 }
 
+/* Nothing tells the waiter, which polls. */
+static void hands_over(const char *query)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, query), *b = store_open(dir, query);
+	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
+
+	CHECK_WITHIN(handed_over(la, b, lb), 500 * slowness());
+}
+
+CASE(file_wait, without_inotify)
+{
+	fail_inotify = EMFILE;
+	hands_over(NULL);
+}
+
+CASE(file_wait, without_watches)
+{
+	fail_watch = ENOSPC;
+	hands_over(NULL);
+}
+
 /* On a network file system, inotify is silent about releases of other hosts. */
 CASE(file_wait, for_a_client_of_another_host)
 {
-	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, "remote=on");
-	dlock_client *b = store_open(dir, "remote=on");
-	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
-
 	deaf_watches = 1;
-	CHECK_WITHIN(handed_over(la, b, lb), 500 * slowness());
+	hands_over("remote=on");
 }
 
 /* ---- Many waiters -------------------------------------------------------- */

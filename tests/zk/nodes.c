@@ -35,24 +35,6 @@ OWN(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 	CHECK_INT(watches(s), ==, 0);
 }
 
-/* The holder releases before the watch tells. */
-SHARED(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
-{
-	dlock_client *c = client(s->port, "?ttl=30s");
-	dlock_lock *l = mutex(c, "lock");
-
-	for (int i = 0; i < 50; i++) {
-		dlock_hold *h = take(l, FOREVER);
-		char name[256];
-
-		CHECK_INT(children(DIR, name), ==, 1);
-		drop(DIR, name);
-		CHECK_RC(dlock_release(h), DLOCK_ELOST);
-		CHECK_OK(dlock_release(take(l, FOREVER)));
-	}
-	CHECK_INT(stats(c).lost, ==, 50);
-}
-
 /* Delete the other child than `name`. */
 static void drop_other(const char *name)
 {

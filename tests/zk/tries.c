@@ -160,24 +160,6 @@ SHARED(zk_tries, do_not_wait_for_ever)
 	CHECK_INT(children(DIR, NULL), ==, 1);
 }
 
-/* The node's data tells a granted try from other tries. */
-SHARED(zk_tries, that_are_granted_are_holders)
-{
-	dlock_lock *l = mutex(client(s->port, "?ask=5s"), "lock");
-	dlock_lock *other = mutex(client(s->port, "?ask=5s"), "lock");
-	char path[256], name[256], data[64];
-	dlock_hold *h = NULL;
-	int len = sizeof(data);
-
-	CHECK_OK(dlock_acquire(l, 0, &h));
-	CHECK_INT(try_ms(other, DLOCK_EBUSY), <, 1000 * slowness());
-	CHECK_INT(children(DIR, name), ==, 1);
-	snprintf(path, sizeof(path), DIR "/%.200s", name);
-	CHECK_INT(zoo_get(bare(), path, 0, data, &len, NULL), ==, ZOK);
-	CHECK(!memmem(data, (size_t)len, "try", 3));
-	CHECK_OK(dlock_release(h));
-}
-
 /* The node of another try is in the way to the end of the wait.  A wait has the
  * timeout and the time for an answer. */
 SHARED(zk_tries, are_not_waited_for_by_waits)

@@ -89,34 +89,6 @@ SHARED(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 	EVENTUALLY(children_are(DIR, 0));
 }
 
-/* The reader behind the writer queued before the upgrade. */
-SHARED(zk_upgrade, no_reader_gets_in_when_the_writer_gives_up)
-{
-	dlock_client *b = client(s->port, "?ttl=30s");
-	dlock_client *c = client(s->port, "?ttl=30s");
-	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
-	struct taker writer = { 0 }, late = { .shared = 1 };
-	dlock_lock *wanted = rwlock(b, "lock");
-	dlock_hold *plain = take_shared(rwlock(c, "lock"), FOREVER);
-
-	taker_start(&writer, wanted, FOREVER);
-	await_waiters(b, 1);
-	taker_start(&late, rwlock(c, "lock"), FOREVER);
-	await_waiters(c, 1);
-	upgrade_start(&u);
-	ALL_ALONG(100, !u.done);
-	dlock_cancel(wanted);
-	CHECK_INT(taker_join(&writer), ==, DLOCK_ECANCELED);
-	ALL_ALONG(200, !late.done && !u.done);
-	give(plain);
-	pthread_join(u.thread, NULL);
-	CHECK_OK(u.rc);
-	ALL_ALONG(100, !late.done);
-	give(u.writes);
-	CHECK_INT(waiter_join(&late), ==, DLOCK_OK);
-	leave(&u);
-}
-
 /* Copy the name of the node with `part`. */
 static void find_node(const char *part, char name[256])
 {
@@ -267,18 +239,4 @@ SHARED(zk_upgrade, a_late_transaction_deletes_no_waiter)
 	find_node("-x-", after);
 	CHECK_TEXT(after, before);
 	CHECK_OK(let_go(&writer));
-}
-
-SHARED(zk_upgrade, a_break_takes_both_sides)
-{
-	dlock_client *b = client(s->port, "?ttl=30s");
-	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
-
-	CHECK_OK(dlock_upgrade(u.lock, u.reads, PATIENCE, &u.writes));
-	CHECK_OK(dlock_break(mutex(b, "lock"), PATIENCE));
-	EVENTUALLY(dlock_check(u.writes) == DLOCK_ELOST);
-	EVENTUALLY(dlock_check(u.reads) == DLOCK_ELOST);
-	CHECK_RC(dlock_release(u.writes), DLOCK_ELOST);
-	CHECK_RC(dlock_release(u.reads), DLOCK_ELOST);
-	dlock_lock_free(u.lock);
 }
