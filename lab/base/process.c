@@ -257,16 +257,6 @@ int lab_process_reap(struct lab_process *p, int64_t deadline, int *status)
 	return answer < 0 ? -1 : 0;
 }
 
-int lab_process_pause(struct lab_process *p)
-{
-	return lab_process_signal(p, 0) < 0 ? -1 : lab_pause(p->pid);
-}
-
-int lab_process_resume(struct lab_process *p)
-{
-	return lab_process_signal(p, 0) < 0 ? -1 : lab_resume(p->pid);
-}
-
 void lab_process_free(struct lab_process *p)
 {
 	struct lab_process **at;

@@ -62,12 +62,9 @@ int lab_process_signal(struct lab_process *p, int sig);
  */
 int lab_process_reap(struct lab_process *p, int64_t deadline, int *status);
 
-/* Send SIGSTOP, and wait until every thread has stopped: the signal is
- * delivered to one thread, and the others run on for a while. */
-int lab_process_pause(struct lab_process *p);
-int lab_process_resume(struct lab_process *p);
-
-/* The same for any process of this host, a worker of a test for instance. */
+/* For any process of this host: send SIGSTOP, and wait until every thread has
+ * stopped.  The signal is delivered to one thread, and the others run on for a
+ * while. */
 int lab_pause(pid_t pid);
 int lab_resume(pid_t pid);
 

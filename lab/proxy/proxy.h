@@ -114,7 +114,6 @@ enum lab_proxy_stat {
 	LAB_RESET,
 	LAB_SWALLOWED,
 	LAB_HELD,
-	LAB_DELIVERED,
 	LAB_PROXY_NSTATS
 };
 

@@ -3,6 +3,7 @@
 #include "lab/report/impl.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LEFT 4.0
 #define RIGHT 450.0
@@ -175,6 +176,13 @@ static void of_losses(struct bars b, size_t scenario)
 	end_bars(&b);
 }
 
+static bool recovers(const struct lab_findings *f, size_t i)
+{
+	const struct lab_figure *g = &f->figures[i];
+
+	return f->scenarios[g->scenario].fault && strcmp(g->unit, "ms") == 0;
+}
+
 void lab_html_bars(struct lab_sheet *s, const struct lab_findings *f)
 {
 	struct bars b = { .s = s, .f = f };
@@ -187,7 +195,7 @@ void lab_html_bars(struct lab_sheet *s, const struct lab_findings *f)
 		   "lease, if it is not far longer.</p>\n"
 		   "<div class=\"plots\">\n");
 	for (size_t i = 0; i < f->n_figures; i++)
-		if (lab_figure_leads(f, i) && lab_figure_recovers(f, i)) {
+		if (lab_figure_leads(f, i) && recovers(f, i)) {
 			of_figure(b, i);
 			any = true;
 		}

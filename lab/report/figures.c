@@ -20,12 +20,15 @@ struct columns {
 
 static struct columns columns_of(const struct lab_findings *f, size_t lead)
 {
-	struct columns c = { .single = lab_figure_single(f, lead) };
+	struct columns c = { .single = true };
 
 	for (size_t i = lead; i < f->n_figures; i++) {
 		const struct lab_figure *g = &f->figures[i];
 
-		if (!lab_figure_same(f, lead, i) || g->floor_p50 < 0)
+		if (!lab_figure_same(f, lead, i))
+			continue;
+		c.single &= g->samples <= 1;
+		if (g->floor_p50 < 0)
 			continue;
 		if (!c.floor)
 			c.same = g->floor;

@@ -100,12 +100,6 @@ size_t lab_count_outcome(const struct lab_findings *f, enum lab_outcome o);
 bool lab_figure_leads(const struct lab_findings *f, size_t i);
 bool lab_figure_same(const struct lab_findings *f, size_t i, size_t j);
 
-/* Whether no figure in the group has several samples. */
-bool lab_figure_single(const struct lab_findings *f, size_t i);
-
-/* Whether the figure is a time to recover. */
-bool lab_figure_recovers(const struct lab_findings *f, size_t i);
-
 /* ---- Drawing ------------------------------------------------------------- */
 
 /* About how wide a text is drawn. */

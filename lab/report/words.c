@@ -178,18 +178,3 @@ bool lab_figure_leads(const struct lab_findings *f, size_t i)
 			return false;
 	return true;
 }
-
-bool lab_figure_single(const struct lab_findings *f, size_t i)
-{
-	for (size_t j = i; j < f->n_figures; j++)
-		if (lab_figure_same(f, i, j) && f->figures[j].samples > 1)
-			return false;
-	return true;
-}
-
-bool lab_figure_recovers(const struct lab_findings *f, size_t i)
-{
-	const struct lab_figure *g = &f->figures[i];
-
-	return f->scenarios[g->scenario].fault && strcmp(g->unit, "ms") == 0;
-}

@@ -109,14 +109,6 @@ void lab_hole(struct lab_trial *t, enum lab_way way, bool on)
 		lab_proxy_hole(t->sut->proxies[i], way, on);
 }
 
-void lab_delay(struct lab_trial *t, int64_t ms)
-{
-	for (size_t i = 0; i < t->sut->n_nodes; i++) {
-		lab_proxy_delay(t->sut->proxies[i], LAB_UP, ms);
-		lab_proxy_delay(t->sut->proxies[i], LAB_DOWN, ms);
-	}
-}
-
 void lab_must(struct lab_trial *t, int rc)
 {
 	if (rc < 0)

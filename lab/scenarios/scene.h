@@ -44,7 +44,6 @@ int64_t lab_crowd(struct lab_trial *t, const enum lab_mode modes[], size_t n,
 
 /* The same on all nodes' proxies. */
 void lab_hole(struct lab_trial *t, enum lab_way way, bool on);
-void lab_delay(struct lab_trial *t, int64_t ms);
 
 /* Fail the trial, without blame for the store, if `rc` is an error of the
  * lab. */

@@ -205,12 +205,16 @@ int lab_server_restart(struct lab_server *s, bool keep_data)
 
 int lab_server_pause(struct lab_server *s)
 {
-	return lab_process_pause(s->process);
+	return lab_process_signal(s->process, 0) < 0 ?
+		       -1 :
+		       lab_pause(lab_process_pid(s->process));
 }
 
 int lab_server_resume(struct lab_server *s)
 {
-	return lab_process_resume(s->process);
+	return lab_process_signal(s->process, 0) < 0 ?
+		       -1 :
+		       lab_resume(lab_process_pid(s->process));
 }
 
 bool lab_server_alive(struct lab_server *s)

@@ -7,7 +7,10 @@ static void run_network_slow(struct lab_trial *t)
 						LAB_MUTEX };
 
 	lab_fault_begins(t, "every message takes 20 ms");
-	lab_delay(t, 20);
+	for (size_t i = 0; i < t->sut->n_nodes; i++) {
+		lab_proxy_delay(t->sut->proxies[i], LAB_UP, 20);
+		lab_proxy_delay(t->sut->proxies[i], LAB_DOWN, 20);
+	}
 	lab_crowd(t, modes, 3, 0, LAB_JOIN_PROXIED, lab_of(t, 2000, 4000));
 	lab_fault_ends(t);
 }
