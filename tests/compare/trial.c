@@ -112,19 +112,17 @@ Test(trial, runs_again_where_the_machine_may_be_the_reason)
 		void (*run)(struct lab_trial *t);
 		int busy_percent, runs;
 		enum lab_outcome outcome;
-		const char *says[2];
+		const char *says, *also;
 	} rows[] = {
 		{ slow_at_first, ALWAYS_BUSY, 2, LAB_OUTCOME_KEPT,
-		  { "tried again", "the first was late" } },
-		{ slow_at_first, NEVER_BUSY, 1, LAB_OUTCOME_LIE, { "", "" } },
+		  "tried again", "the first was late" },
+		{ slow_at_first, NEVER_BUSY, 1, LAB_OUTCOME_LIE, "", "" },
 		{ never_kept, ALWAYS_BUSY, 3, LAB_OUTCOME_LIE,
-		  { "number 3 was late", "" } },
-		{ two_at_once, ALWAYS_BUSY, 1, LAB_OUTCOME_LIE,
-		  { "at once", "" } },
+		  "number 3 was late", "" },
+		{ two_at_once, ALWAYS_BUSY, 1, LAB_OUTCOME_LIE, "at once", "" },
 		{ lost_late, ALWAYS_BUSY, 2, LAB_OUTCOME_KEPT,
-		  { "not told in time", "" } },
-		{ never_tried, ALWAYS_BUSY, 3, LAB_OUTCOME_NOT_RUN,
-		  { "", "" } },
+		  "not told in time", "" },
+		{ never_tried, ALWAYS_BUSY, 3, LAB_OUTCOME_NOT_RUN, "", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -136,9 +134,9 @@ Test(trial, runs_again_where_the_machine_may_be_the_reason)
 		cr_expect_eq(most_time_scale, 1 << (runs - 1));
 		cr_expect_eq(c->outcome, rows[i].outcome, "row %zu: %s", i,
 			     c->why);
-		for (int k = 0; k < 2; k++)
-			cr_expect(strstr(c->why, rows[i].says[k]),
-				  "row %zu: %s", i, c->why);
+		cr_expect(strstr(c->why, rows[i].says) &&
+				  strstr(c->why, rows[i].also),
+			  "row %zu: %s", i, c->why);
 	}
 }
 

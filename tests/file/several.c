@@ -28,35 +28,6 @@ static dlock_hold *take_several(dlock_lock *l, uint32_t permits,
 	return h;
 }
 
-static void take_some(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = semaphore(c, "x", 4);
-
-	for (int i = 0; i < 200; i++) {
-		int want = 1 + i % 4, n;
-		dlock_hold *h = take_several(l, (uint32_t)want, FOREVER);
-
-		n = atomic_fetch_add(&s->inside, want) + want;
-		CHECK_INT(n, <=, 4);
-		if (want == 4)
-			s->granted++;
-		if (i % 8 == 0)
-			nap_ms(1);
-		s->inside -= want;
-		CHECK_OK(dlock_release(h));
-	}
-}
-
-CASE(file_several, never_more_than_there_are)
-{
-	struct scene *s = scene();
-
-	children(5, take_some, s);
-	CHECK_INT(s->granted, ==, 5 * 50);
-}
-
 /* ---- Participants -------------------------------------------------------- */
 
 struct census {

@@ -215,17 +215,6 @@ void child_kill(pid_t pid)
 	CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
-void children(int n, void (*run)(void *arg), void *arg)
-{
-	pid_t pid[8];
-
-	CHECK_INT(n, <=, 8);
-	for (int i = 0; i < n; i++)
-		pid[i] = child(run, arg);
-	for (int i = 0; i < n; i++)
-		child_ended(pid[i]);
-}
-
 uint64_t stored_token(const char *dir)
 {
 	struct file_header h;

@@ -30,8 +30,9 @@ struct scene {
 	pid_t test;
 	atomic_int ready, stop;
 	atomic_int held, waits, granted;
-	atomic_int reading, inside;
+	atomic_int reading;
 	atomic_int other; /* a pid */
+	_Atomic uint64_t token;
 };
 struct scene *scene(void);
 
@@ -63,8 +64,6 @@ void *shared(size_t size);
 pid_t child(void (*run)(void *arg), void *arg);
 /* Wait for the child's exit with 0. */
 void child_ended(pid_t pid);
-/* Run in `n` children, and wait for all of them. */
-void children(int n, void (*run)(void *arg), void *arg);
 /* Kill the child, and wait until the child is dead. */
 void child_kill(pid_t pid);
 

@@ -11,30 +11,6 @@ TestSuite(zk_nodes, .timeout = 120);
 #define DIR "/dlock/lnlock"
 #define TRIES 2000
 
-/* The holder knows at once: a third of the ttl would be ten seconds. */
-OWN(zk_nodes, a_node_deleted_by_hand_is_a_loss)
-{
-	dlock_client *c = watched_client(s->port, "?ttl=30s");
-	dlock_lock *l = mutex(c, "lock");
-
-	for (int i = 0; i < 3; i++) {
-		dlock_hold *h = take(l, FOREVER);
-		char name[256];
-		int64_t begun;
-
-		CHECK_INT(children(DIR, name), ==, 1);
-		if (i > 0) /* at first before the watch is set */
-			EVENTUALLY(watches(s) == 1);
-		drop(DIR, name);
-		begun = now_ms();
-		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-		CHECK_INT(now_ms() - begun, <, 2000);
-		EVENTUALLY(diary.losses == i + 1);
-		CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	}
-	CHECK_INT(watches(s), ==, 0);
-}
-
 /* Delete the other child than `name`. */
 static void drop_other(const char *name)
 {

@@ -59,34 +59,6 @@ SHARED(zk_wanted, not_by_its_own_session)
 	ticket_give(&t);
 }
 
-SHARED(zk_wanted, before_the_watch_began)
-{
-	dlock_client *c = client(s->port, PARAMS);
-	dlock_client *d = client(s->port, PARAMS);
-	struct ticket t, own, other;
-
-	ticket_take(&t, c);
-	ticket_make(&own, c, DLK_SHARED);
-	ticket_make(&other, d, DLK_SHARED);
-	CHECK_INT(ticket_ask(&own), ==, DLK_BUSY);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
-	CHECK_INT(ticket_watch(&t), ==, 1);
-	ticket_give(&other);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	ticket_queue(&other, d, DLK_SHARED);
-	EVENTUALLY(t.told);
-	/* Once told, a session looks again. */
-	CHECK_INT(ticket_watch(&t), ==, 1);
-	ticket_give(&other);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	t.told = 0;
-	ticket_queue(&other, d, DLK_EXCLUSIVE);
-	EVENTUALLY(t.told);
-	ticket_give(&other);
-	ticket_give(&own);
-	ticket_give(&t);
-}
-
 SHARED(zk_wanted, perhaps_when_too_many_wait_to_tell)
 {
 	enum { MANY = 65 };
