@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Good and bad histories, made by hand. */
+/* Good and bad histories, made by hand. property.c has others, without leases
+ * and faults. */
 #ifndef DLOCK_TESTS_LAB_HISTORIES_H
 #define DLOCK_TESTS_LAB_HISTORIES_H
 

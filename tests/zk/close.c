@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lab/base/fail.h"
@@ -90,14 +89,6 @@ OWN(zk_close, leaves_none_of_many_holds)
 	CHECK_INT(write(to[1], &byte, 1), ==, 1);
 	CHECK_INT(process_wait(pid, PATIENCE), ==, 0);
 	CHECK_INT(held(), ==, 0);
-}
-
-static int64_t cpu_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Close a client that has begun to open, and waits for an answer.  A thread

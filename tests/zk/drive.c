@@ -249,15 +249,6 @@ OWN(zk_drive, a_reader_hears_that_its_request_has_failed)
 
 /* ---- Descriptors --------------------------------------------------------- */
 
-static int64_t cpu_ms(void)
-{
-	struct rusage r;
-
-	getrusage(RUSAGE_SELF, &r);
-	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
-	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
-}
-
 /* The child has a copy of the socket that the server closes. */
 OWN(zk_drive, a_child_s_descriptors_cost_nothing)
 {

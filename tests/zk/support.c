@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lab/base/fail.h"
 
@@ -80,6 +81,14 @@ void is_busy(dlock_lock *l)
 	dlock_hold *h = NULL;
 
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+}
+
+int64_t cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 int waiter_join(struct taker *w)

@@ -57,6 +57,9 @@ void refused(int port, const char *params, int code, const char *part);
 /* The events of watched clients. */
 extern struct diary diary;
 
+/* The processor time of this process. */
+int64_t cpu_ms(void);
+
 /* Check that a try is busy. */
 void is_busy(dlock_lock *l);
 
