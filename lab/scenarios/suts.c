@@ -94,38 +94,31 @@ static int zk3_wait(struct lab_sut *s)
 	return lab_ensemble_wait(s->whole, ENSEMBLE_MS);
 }
 
+/* A write goes to a disk before the answer. */
+#define OF_ZOOKEEPER                                                           \
+	.scheme = "zk", .stays = 3,                                            \
+	.what_stays = "the node of the tokens, and containers, which the "     \
+		      "server removes by and by",                              \
+	.hello = { zk_hello, sizeof(zk_hello), 41 },                           \
+	.ping = { zk_ping, sizeof(zk_ping), 20 }, .ask_ms = 200,               \
+	.as_started = zk_as_started, .left = zk_left
+
 static const struct lab_sut_kind zk = {
 	.name = "zk",
-	.scheme = "zk",
 	.start = zk_start,
-	.stays = 3,
-	.what_stays = "the node of the tokens, and containers, which the "
-		      "server removes by and by",
-	.hello = { zk_hello, sizeof(zk_hello), 41 },
-	.ping = { zk_ping, sizeof(zk_ping), 20 },
-	.ask_ms = 200, /* writes to a disk before the answer */
-	.as_started = zk_as_started,
-	.left = zk_left,
+	OF_ZOOKEEPER,
 };
 
 static const struct lab_sut_kind zk3 = {
 	.name = "zk-3",
-	.scheme = "zk",
 	.start = zk3_start,
-	.stays = 3,
-	.what_stays = "the node of the tokens, and containers, which the "
-		      "server removes by and by",
-	.hello = { zk_hello, sizeof(zk_hello), 41 },
-	.ping = { zk_ping, sizeof(zk_ping), 20 },
 	.params = "tick=100ms",
 	/* A client leaves a server that is silent for a sixth of the lease, and
 	 * a busy machine may take a sixth of a second. */
 	.lease_times = 2,
-	.ask_ms = 200,
 	.stop = zk3_stop,
 	.wait = zk3_wait,
-	.as_started = zk_as_started,
-	.left = zk_left,
+	OF_ZOOKEEPER,
 };
 
 const struct lab_sut_kind *const lab_sut_kinds[] = {

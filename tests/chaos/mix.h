@@ -25,6 +25,12 @@ void chaos_use_close(struct chaos_thread *me);       /* a second client */
 /* Ask to be told, and work until others want the lock, or no longer. */
 void chaos_yield(struct chaos_thread *me, struct chaos_held *h);
 
+/* Set the terms of this kind: a lease, a single lease, or an end that may come
+ * in the middle of the work, also without leases.  Returns the feature. */
+#define CHAOS_TERMS 3
+enum chaos_feature chaos_draw_terms(struct chaos_thread *me, int64_t kind,
+				    dlock_acquire_options *o);
+
 /* How long to wait for a lock, and how long to work with it. */
 int64_t chaos_draw_wait(struct chaos_thread *me);
 int64_t chaos_draw_work(struct chaos_thread *me);

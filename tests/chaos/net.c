@@ -109,12 +109,6 @@ static int lag(struct chaos *c)
 	return 0;
 }
 
-static int then_hole(struct chaos *c)
-{
-	lab_proxy_hole(c->proxy, LAB_UP, true);
-	return 0;
-}
-
 const struct chaos_fault chaos_net_faults[] = {
 	CHAOS_FAULT("delay", CHAOS_NET, 2, 50, 200, .begin = delay,
 		    .end = heal),
@@ -136,6 +130,6 @@ const struct chaos_fault chaos_net_faults[] = {
 	CHAOS_FAULT("refuse", CHAOS_NET, 1, 10, 200, .begin = refuse,
 		    .end = heal),
 	CHAOS_FAULT("lag-hole", CHAOS_NET, 2, 80, 160, .begin = lag,
-		    .middle = then_hole, .end = heal),
+		    .middle = hole_up, .end = heal),
 	CHAOS_NO_FAULT
 };

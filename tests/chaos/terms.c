@@ -2,12 +2,11 @@
 /* Holds with terms: a shorter lease, and a moving end. */
 #include "chaos/mix.h"
 
-static enum chaos_feature draw_terms(struct chaos_thread *me,
-				     dlock_acquire_options *o)
+enum chaos_feature chaos_draw_terms(struct chaos_thread *me, int64_t kind,
+				    dlock_acquire_options *o)
 {
 	int64_t ttl = me->w->job->ttl_ms;
 	int64_t lease_ms = dlock_ttl_ms(me->w->client);
-	int64_t kind = chaos_between(&me->random, 0, 2);
 
 	if (kind == 0 && lease_ms > 0) {
 		o->lease_ms = chaos_between(&me->random, lease_ms / 3,
@@ -42,7 +41,8 @@ void chaos_use_terms(struct chaos_thread *me)
 	int name = chaos_chance(&me->random, 50) ? CHAOS_ONE : CHAOS_TWO;
 	struct chaos_held h = chaos_held(me, name, 1);
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
-	enum chaos_feature feature = draw_terms(me, &o);
+	int64_t kind = chaos_between(&me->random, 0, CHAOS_TERMS - 1);
+	enum chaos_feature feature = chaos_draw_terms(me, kind, &o);
 	dlock_hold *hold = NULL;
 	int rc;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chaos/held.h"
+#include "chaos/mix.h"
 
 #include <inttypes.h>
 
@@ -151,34 +151,18 @@ static int release_async(struct use *u)
 
 /* ---- A use --------------------------------------------------------------- */
 
-/* Draw options for a fifth of the acquires: a lease shorter than the store's,
- * or an end that may come in the middle of the work. */
+/* Draw options for a fifth of the acquires. */
 static dlock_acquire_options draw_options(struct use *u, int64_t timeout)
 {
-	struct chaos_random *r = &u->h.me->random;
-	int64_t ttl = u->h.me->w->job->ttl_ms;
-	int64_t lease_ms = dlock_ttl_ms(u->h.me->w->client);
+	int64_t kind = chaos_between(&u->h.me->random, 0, 19);
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
 	o.timeout_ms = timeout;
 	o.shared = u->mode == LAB_READ;
-	switch (chaos_between(r, 0, 19)) {
-	case 0:
-		o.lease_ms = chaos_between(r, lease_ms / 3, lease_ms);
-		break;
-	case 1:
-		o.lease_ms = chaos_between(r, ttl / 3, 2 * ttl);
-		o.no_renew = 1;
-		break;
-	case 2:
-		o.max_hold_ms = chaos_between(r, ttl / 8, 2 * ttl);
-		break;
-	case 3:
+	if (kind < CHAOS_TERMS)
+		chaos_draw_terms(u->h.me, kind, &o);
+	else if (kind == CHAOS_TERMS)
 		o.label = "chaos";
-		break;
-	default:
-		break;
-	}
 	return o;
 }
 
