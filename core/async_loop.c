@@ -196,10 +196,12 @@ int64_t dlock_due_ms(const dlock_client *client)
 /* Async-signal-safe, so without a message. */
 int dlock_nudge(dlock_client *client)
 {
+	struct dlki_scope s = dlki_enter();
 	int rc = dlki_client_here(client, NULL);
 
 	if (rc == 0)
 		dlki_due_nudge(&client->asyncs.due);
+	dlki_leave(&s);
 	return rc;
 }
 

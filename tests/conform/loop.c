@@ -2,6 +2,7 @@
 /* The descriptor, dlock_process() and dlock_wait(), as an event loop sees
  * them. */
 #include <dlock/async.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -140,9 +141,22 @@ void case_loop_one_at_a_time(struct conform *t)
 		give(o[i].hold);
 }
 
+/* The cancellation takes effect after the call. */
+static void *nudge_cancelled(void *arg)
+{
+	int rc;
+
+	pthread_cancel(pthread_self());
+	rc = dlock_nudge(arg);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	return rc == DLOCK_OK ? arg : NULL;
+}
+
 void case_loop_nudge(struct conform *t)
 {
 	int fd = dlock_client_fd(t->client);
+	pthread_t thread;
+	void *end;
 
 	CHECK_RC(dlock_wait(t->client, 0), DLOCK_EBUSY);
 	CHECK_RC(dlock_wait(t->client, 20), DLOCK_EBUSY);
@@ -156,6 +170,12 @@ void case_loop_nudge(struct conform *t)
 	CHECK_OK(dlock_nudge(t->client));
 	processed(t->client);
 	CHECK(!is_readable(fd, 0));
+	CHECK_INT(pthread_create(&thread, NULL, nudge_cancelled, t->client), ==,
+		  0);
+	CHECK_INT(pthread_join(thread, &end), ==, 0);
+	CHECK(end == t->client);
+	CHECK(is_readable(fd, 0));
+	processed(t->client);
 	CHECK_RC(dlock_nudge(NULL), DLOCK_EINVAL);
 }
 
