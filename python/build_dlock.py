@@ -38,7 +38,8 @@ struct py_hold {
 ffi.set_source("dlock._dlock", "#include <dlock/async.h>" + STRUCTS + """
 static int py_try_done(const struct dlock_result *, void *);
 static void py_forget(void *);
-static int py_try_aio_event(dlock_hold *, int, const char *, void *);
+static int py_try_aio_event(dlock_hold *, enum dlock_event, const char *,
+			    void *);
 
 /* A signal's handler may raise in a callback, which is called again then.  What
  * raises so often is no handler. */
@@ -52,8 +53,8 @@ static void py_done(const struct dlock_result *result, void *arg)
 	py_forget(arg);
 }
 
-static void py_aio_event(dlock_hold *hold, int event, const char *why,
-			 void *arg)
+static void py_aio_event(dlock_hold *hold, enum dlock_event event,
+			 const char *why, void *arg)
 {
 	UNTIL_DONE(py_try_aio_event(hold, event, why, arg))
 }
@@ -187,6 +188,7 @@ typedef struct dlock_client dlock_client;
 typedef struct dlock_lock dlock_lock;
 typedef struct dlock_hold dlock_hold;
 typedef uint64_t dlock_op;
+enum dlock_event { DLOCK_AT_RISK, ... };
 #define DLOCK_NAME_SIZE ...
 struct dlock_result {
 	int code;
@@ -210,8 +212,8 @@ typedef struct dlock_options {
 	size_t size;
 	uint32_t require;
 	const char *label;
-	void (*on_event)(dlock_hold *hold, int event, const char *why,
-			 void *arg);
+	void (*on_event)(dlock_hold *hold, enum dlock_event event,
+			 const char *why, void *arg);
 	void (*on_log)(const struct dlock_log_line *line, void *arg);
 	void *arg;
 	const char *password;
@@ -354,7 +356,7 @@ const char *dlock_errmsg(void);
 const char *dlock_version(void);
 
 void py_done(const struct dlock_result *, void *);
-void py_aio_event(dlock_hold *, int, const char *, void *);
+void py_aio_event(dlock_hold *, enum dlock_event, const char *, void *);
 void py_take(struct py_hold *h, dlock_hold *hold);
 int py_leave_hold(struct py_hold *h);
 int py_upgrade(dlock_lock *lock, struct py_hold *h, int64_t timeout_ms,
@@ -368,8 +370,10 @@ void py_close(dlock_client **cell);
 int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg);
 void py_closed(dlock_client **cell);
 
-extern "Python" void py_event(dlock_hold *, int, const char *, void *);
-extern "Python" int py_try_aio_event(dlock_hold *, int, const char *, void *);
+extern "Python" void py_event(dlock_hold *, enum dlock_event, const char *,
+			      void *);
+extern "Python" int py_try_aio_event(dlock_hold *, enum dlock_event,
+				     const char *, void *);
 extern "Python" int py_try_done(const struct dlock_result *, void *);
 extern "Python" void py_forget(void *);
 extern "Python" void py_log(const struct dlock_log_line *, void *);

@@ -22,6 +22,8 @@ mkdir "$dir/tree" "$dir/site"
 cp -R "$source/python" "$source/include" "$dir/tree"
 (
 	export DLOCK_INCLUDE="$source/include" DLOCK_LIBDIR="$libdir"
+	# Errors for gcc 14, warnings before.
+	export CFLAGS="-Werror=incompatible-pointer-types -Werror=int-conversion"
 	cd "$dir/tree/python" &&
 		$python setup.py -q sdist --dist-dir "$dir" &&
 		rm -r "$dir/tree" &&
