@@ -225,6 +225,7 @@ class Hold(OwnHold):
         checked(self._let_go())
 
     def __enter__(self):
+        self._refuse_if_over()
         return self
 
     def __exit__(self, kind, value, trace):

@@ -29,6 +29,9 @@ class Acquires(AioCase):
             self.assertFalse(hold.held)
             with self.assertRaisesRegex(dlock.Invalid, "released before"):
                 await hold.release()
+            with self.assertRaisesRegex(dlock.Invalid, "released before"):
+                async with hold:
+                    self.fail("a block without the lock")
             async with mine.acquire(timeout=5) as hold:
                 self.assertGreater(hold.token, first)
                 self.assertIsNone(await mine.try_acquire())

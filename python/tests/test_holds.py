@@ -127,6 +127,9 @@ class Holds(Case):
                 call()
         with self.assertRaisesRegex(dlock.Invalid, "was released before"):
             hold.release()
+        with self.assertRaisesRegex(dlock.Invalid, "was released before"):
+            with hold:
+                self.fail("a block without the lock")
         with self.mine.acquire() as later:
             self.assertNotEqual(later, hold)
             later.release()  # and not once more at the end

@@ -51,6 +51,7 @@ class Hold(OwnHold):
         await call.result()
 
     async def __aenter__(self):
+        self._refuse_if_over()
         return self
 
     async def __aexit__(self, kind, value, trace):
