@@ -199,7 +199,7 @@ class Lock(Unique):
         cannot say."""
         ms, begun = to_ms(timeout), time.monotonic()
         held = None
-        if "INSPECT" in self._client.caps:
+        if self._n_members == 0 and "INSPECT" in self._client.caps:
             held = any(not p.waiting for p in self.inspect(timeout))
         if held is not False:
             if ms >= 0:

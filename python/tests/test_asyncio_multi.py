@@ -85,6 +85,8 @@ class Multi(AioCase):
             for bad in ([], [both], [store.mutex("a"), store.mutex("a")]):
                 with self.assertRaises(dlock.Invalid):
                     dlock.aio.MultiLock(bad)
+            with self.assertRaisesRegex(dlock.Invalid, "its members"):
+                await both.take_away()
 
         self.in_loop(main)
 

@@ -333,6 +333,9 @@ class Holds(Case):
         self.assertFalse(second.held)
         self.assertRaises(dlock.Invalid, second.check)
         self.assertRaises(dlock.Invalid, dlock.MultiLock, [])
+        for call in (both.inspect, both.revoke, both.take_away):
+            with self.assertRaisesRegex(dlock.Invalid, "its members"):
+                call()
 
     def test_dropped_hold_is_released(self):
         with self.assertWarnsRegex(ResourceWarning, self.name):
