@@ -148,15 +148,32 @@ static void leave(const struct dlki_frame *frame, struct dlock_client *c)
 }
 
 /* With mu held. */
-static int may_enter(const struct dlock_client *c, unsigned int waits,
+static int may_enter(struct dlock_client *c, unsigned int waits,
 		     struct dlk_error *err)
 {
+	int rc = 0;
+
 	if (waits && c->asyncs.ended)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client was closed");
-	if (c->asyncs.processing)
-		return dlk_fail(err, DLOCK_EBUSY,
-				"another thread is in dlock_process()");
-	return 0;
+	if (dlki_process_here(c))
+		rc = dlk_fail(err, DLOCK_EDEADLK,
+			      "this is a callback of dlock_process()");
+	else if (c->asyncs.processing)
+		rc = dlk_fail(err, DLOCK_EBUSY,
+			      "another thread is in dlock_process()");
+	c->asyncs.refused |= rc != 0;
+	return rc;
+}
+
+/* With mu held.  A refused call may have had the edge of what came due
+ * meanwhile: there is another edge, whether work is left or not. */
+static void tell_rest(struct dlki_asyncs *all, int is_left)
+{
+	if (all->refused)
+		dlki_due_tell_again(&all->due);
+	else if (is_left)
+		dlki_due_tell(&all->due);
+	all->refused = 0;
 }
 
 /* The descriptor stays readable, as no thread processes beside this thread. */
@@ -178,9 +195,6 @@ int dlki_process_due(struct dlock_client *c, int most, unsigned int waits,
 	int rc;
 
 	*done = 0;
-	if (dlki_process_here(c))
-		return dlk_fail(err, DLOCK_EDEADLK,
-				"this is a callback of dlock_process()");
 	pthread_mutex_lock(&c->mu);
 	rc = may_enter(c, waits, err);
 	if (rc != 0) {
@@ -200,9 +214,8 @@ int dlki_process_due(struct dlock_client *c, int most, unsigned int waits,
 		frames = frame.outer;
 	} else {
 		leave(&frame, c);
+		tell_rest(&c->asyncs, rc);
 	}
-	if (rc == 1)
-		dlki_due_tell(&c->asyncs.due);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }

@@ -33,6 +33,7 @@ struct dlki_asyncs {
 	size_t n_over;
 	size_t pending;            /* callbacks to come */
 	int processing;            /* a thread calls back in dlock_process() */
+	int refused;               /* ... and another call was refused */
 	unsigned int attending;    /* threads there, in a client without
 				    * threads */
 	unsigned int turn;         /* of the processing there */

@@ -53,6 +53,12 @@ void dlki_due_tell(struct dlki_due *due)
 	errno = saved;
 }
 
+void dlki_due_tell_again(struct dlki_due *due)
+{
+	atomic_store(&due->told, 0);
+	dlki_due_tell(due);
+}
+
 static _Thread_local struct dlki_due *to_tell;
 static _Thread_local int awaits;
 

@@ -35,6 +35,9 @@ void dlki_due_tell_soon(struct dlki_due *due);
 void dlki_due_flush(void);
 void dlki_due_await(void);
 
+/* Tell, with an edge in any case. */
+void dlki_due_tell_again(struct dlki_due *due);
+
 /* Make the descriptor readable for no other reason. */
 void dlki_due_nudge(struct dlki_due *due);
 

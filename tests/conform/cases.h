@@ -72,6 +72,7 @@
 	X(loop_nudge, NONE)                                                    \
 	X(loop_wait, NONE)                                                     \
 	X(loop_two_threads, NONE)                                              \
+	X(loop_refused_edge, NONE)                                             \
 	X(loop_forked, NONE)                                                   \
 	/* callback.c */                                                       \
 	X(callback_may_call, NONE)                                             \

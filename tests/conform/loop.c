@@ -3,6 +3,7 @@
  * them. */
 #include <dlock/async.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -255,6 +256,111 @@ void case_loop_two_threads(struct conform *t)
 	CHECK_INT(atomic_load(&p.wrong), ==, 0);
 	/* No callback tells when the release arrives. */
 	give(take(t->lock));
+}
+
+struct held_up {
+	dlock_lock *lock;
+	struct outcome late;
+	sem_t go_on;
+	dlock_hold *_Atomic hold;
+	int loop, fd; /* of a loop inside the callback */
+};
+
+/* Another callback comes due meanwhile. */
+static void hold_up(const struct dlock_result *r, void *arg)
+{
+	struct held_up *h = arg;
+
+	h->hold = r->hold;
+	h->late.rc = dlock_acquire_start(h->lock, 0, outcome_note, &h->late,
+					 NULL);
+	sem_wait(&h->go_on);
+}
+
+/* In a callback, or beside it: the edge, and the refusal. */
+static void meet_edge(const struct held_up *h, dlock_client *c, int code)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
+
+	EVENTUALLY(h->hold && dlock_due_ms(c) == 0);
+	CHECK_INT(epoll_ctl(h->loop, EPOLL_CTL_ADD, h->fd, &e), ==, 0);
+	CHECK_INT(epoll_wait(h->loop, &e, 1, 0), ==, 1);
+	CHECK_RC(dlock_process(c, 0), code);
+}
+
+static void loop_inside(const struct dlock_result *r, void *arg)
+{
+	struct held_up *h = arg;
+
+	h->hold = r->hold;
+	h->late.rc = dlock_acquire_start(h->lock, 0, outcome_note, &h->late,
+					 NULL);
+	meet_edge(h, r->client, DLOCK_EDEADLK);
+}
+
+static void *wait_once(void *client)
+{
+	return dlock_wait(client, -1) == DLOCK_OK ? client : NULL;
+}
+
+static void *process_all(void *client)
+{
+	return dlock_process(client, FEW) == 0 ? client : NULL;
+}
+
+static void begin_edge(struct held_up *h, struct conform *t, dlock_done_fn done)
+{
+	*h = (struct held_up){
+		.lock = t->lock,
+		.late.rc = 1,
+		.loop = epoll_create1(EPOLL_CLOEXEC),
+		.fd = dlock_client_fd(t->client),
+	};
+	sem_init(&h->go_on, 0, 0);
+	CHECK_OK(dlock_acquire_start(t->lock, -1, done, h, NULL));
+	EVENTUALLY(dlock_due_ms(t->client) == 0);
+}
+
+/* There is another edge for what is left, and for what comes later. */
+static void end_edge(struct held_up *h, struct conform *t)
+{
+	struct outcome last = { 0 };
+
+	ask_async(&last, t->lock, 0);
+	while (outcomes_called(&h->late, 1) + outcomes_called(&last, 1) < 2)
+		next_edge(h->loop, t->client);
+	CHECK_RC(h->late.rc, DLOCK_EBUSY);
+	close(h->loop);
+	sem_destroy(&h->go_on);
+	give(h->hold);
+}
+
+/* The edge comes while another thread processes. */
+static void refuse_edge(struct conform *t, void *(*processes)(void *client))
+{
+	struct held_up h;
+	pthread_t thread;
+	void *end;
+
+	begin_edge(&h, t, hold_up);
+	CHECK_INT(pthread_create(&thread, NULL, processes, t->client), ==, 0);
+	meet_edge(&h, t->client, DLOCK_EBUSY);
+	sem_post(&h.go_on);
+	CHECK_INT(pthread_join(thread, &end), ==, 0);
+	CHECK(end == t->client);
+	end_edge(&h, t);
+}
+
+void case_loop_refused_edge(struct conform *t)
+{
+	struct held_up h;
+
+	use_unbound(t);
+	refuse_edge(t, wait_once);
+	refuse_edge(t, process_all);
+	begin_edge(&h, t, loop_inside);
+	CHECK(process_all(t->client));
+	end_edge(&h, t);
 }
 
 /* ---- Another process ----------------------------------------------------- */
