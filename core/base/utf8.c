@@ -58,7 +58,8 @@ size_t dlk_utf8_clip(const char *s, size_t most)
 {
 	size_t n = strnlen(s, most);
 
-	while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80)
-		n--;
+	for (size_t cut = 0; cut <= 3 && cut <= n; cut++)
+		if (((unsigned char)s[n - cut] & 0xc0) != 0x80)
+			return n - cut;
 	return n;
 }

@@ -645,7 +645,7 @@ DLOCK_API void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
 DLOCK_API int dlk_random(void *out, size_t size, struct dlk_error *err);
 
 /* How many bytes of `s` to keep, `most` at most, so that no UTF-8 character is
- * cut in two. */
+ * cut in two.  `s` may have any bytes. */
 DLOCK_API size_t dlk_utf8_clip(const char *s, size_t most);
 
 #ifdef __cplusplus

@@ -190,7 +190,8 @@ typedef struct dlock_options {
 	const char *label;       /* the label that dlock_inspect() shows; NULL:
 				  * host:pid.  Any bytes: a program that prints
 				  * a label escapes them.  A store keeps the
-				  * first 63 bytes, or more */
+				  * first 63 bytes, or more, less a UTF-8
+				  * character that would be cut */
 	dlock_event_fn on_event; /* may be NULL */
 	dlock_log_fn on_log;     /* may be NULL: silent */
 	void *arg;               /* passed to both */
@@ -254,7 +255,7 @@ DLOCK_API const char *dlock_uri(const dlock_client *client);
  * of the same name are the same lock, in any process: a mutex is the write
  * side.  A semaphore of the same name is another lock.  Threads may share a
  * handle, and then exclude each other.  Free with dlock_lock_free(), not while
- * held or waited for.
+ * waited for.
  *
  * mutex      a single holder; a thread that holds the mutex may take it again
  * rwlock     a single writer or many readers; re-entrant likewise.  The writer

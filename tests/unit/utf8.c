@@ -105,4 +105,7 @@ Test(utf8, is_clipped_between_characters)
 	cr_expect_eq(dlk_utf8_clip("abc\xc3\xa4", 4), 3);
 	cr_expect_eq(dlk_utf8_clip("ab\xc3\xa4x", 4), 4);
 	cr_expect_eq(dlk_utf8_clip("a\xf0\x9f\x94\x92", 4), 1);
+	cr_expect_eq(dlk_utf8_clip("\xf0\x9f\x94\x92x", 3), 0);
+	/* No UTF-8. */
+	cr_expect_eq(dlk_utf8_clip("\x80\x80\x80\x80\x80\x80", 5), 5);
 }
