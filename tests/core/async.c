@@ -76,28 +76,6 @@ CASE(async, bad_arguments_are_refused)
 
 #define STUCK "fake:?ask=50ms&close=30s&connect=30s"
 
-CASE(async, that_wait_for_a_stuck_store_end_in_time)
-{
-	static struct outcome first, o[3];
-	dlk_time begun, took;
-
-	given_loop(STUCK);
-	stick(fake, client, &first, FAKE_REFUSE);
-	begun = dlk_now();
-	for (int i = 0; i < 3; i++)
-		ask_async(&o[i], lock, i * 40);
-	for (int i = 0; i < 3; i++)
-		over(&o[i], DLOCK_EUNREACHABLE, "did not answer");
-	took = dlk_now() - begun;
-	cr_assert_lt(took, late(2000 * DLK_MS), "%lld ms",
-		     (long long)(took / DLK_MS));
-	cr_assert(outcome_pending(&first));
-	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1);
-	fake_open_gate(fake);
-	close_loop(
-		5000); /* ends the first call before the case frees the lock */
-}
-
 CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 {
 	static struct outcome first, one, other;
@@ -209,23 +187,6 @@ CASE(async, a_closing_client_ends_them_at_a_stuck_store)
 }
 
 /* ---- Callbacks ----------------------------------------------------------- */
-
-/* The hold is lost before the callback of the grant. */
-CASE(async, events_come_after_the_callback_of_the_grant)
-{
-	events_follow(&o);
-	given_loop("fake:?ttl=60s");
-	ask_async(&o, lock, -1);
-	EVENTUALLY(stats(client).holds == 1);
-	lose_last();
-	EVENTUALLY(stats(client).lost == 1);
-	cr_assert_eq(events, 0);
-	EVENTUALLY(!outcome_pending(&o));
-	EVENTUALLY(events == 1);
-	cr_assert_eq(early, 0);
-	cr_assert_eq(dlock_check(granted(&o)), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(o.hold), DLOCK_ELOST);
-}
 
 /* The release waits behind a call at the stuck store. */
 CASE(async, a_hold_that_is_being_released_gets_no_events)

@@ -89,50 +89,16 @@ static void *waits_for_ever(void *arg)
 	return NULL;
 }
 
-static void waiters_start(struct waiter *w, unsigned int n)
+static void waiter_starts(struct waiter *w, dlock_client *c)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		w[i].client = client;
-		cr_assert_eq(pthread_create(&w[i].thread, NULL, waits_for_ever,
-					    &w[i]),
-			     0);
-	}
-	EVENTUALLY(waits(client) == n);
+	w->client = c;
+	cr_assert_eq(pthread_create(&w->thread, NULL, waits_for_ever, w), 0);
 }
 
-static int count_of(struct waiter *w, int n, int rc)
+static int waiter_join(struct waiter *w)
 {
-	int count = 0;
-
-	for (int i = 0; i < n; i++) {
-		pthread_join(w[i].thread, NULL);
-		count += w[i].rc == rc;
-	}
-	return count;
-}
-
-CASE(async, a_wait_ends_when_another_thread_closes_the_client)
-{
-	struct waiter w[3];
-
-	given_client("fake:");
-	waiters_start(w, 3);
-	close_client();
-	cr_assert_eq(count_of(w, 3, DLOCK_ECANCELED), 3);
-}
-
-/* A single wait finishes the close. */
-CASE(async, a_started_close_ends_all_waits)
-{
-	struct waiter w[3];
-
-	given_client("fake:");
-	waiters_start(w, 3);
-	not_at_end(client);
-	OK(dlock_close_start(client, outcome_note, &o));
-	cr_assert_eq(count_of(w, 3, DLOCK_ECANCELED), 2);
-	cr_assert_eq(o.calls, 1);
-	OK(o.rc);
+	pthread_join(w->thread, NULL);
+	return w->rc;
 }
 
 static void *processes_many(void *arg)
@@ -195,38 +161,15 @@ CASE(async, a_close_beside_the_end_of_another_waits_for_that)
 
 	given_client("fake:");
 	c = client;
-	waiters_start(&w, 1);
+	waiter_starts(&w, c);
+	EVENTUALLY(waits(c) == 1);
 	OK(dlock_close_start(c, ends_late, NULL));
 	EVENTUALLY(is_inside);
 	closer = client_closes();
 	EVENTUALLY(refs(c) == 2);
 	may_end = 1;
 	pthread_join(closer, NULL);
-	cr_assert_eq(count_of(&w, 1, DLOCK_OK), 1);
-}
-
-static void closes_itself(const struct dlock_result *r, void *o)
-{
-	OK(dlock_close_start(r->client, outcome_note, o));
-	OK(dlock_release(r->hold));
-}
-
-/* However busy the program is with callbacks, dlock-close gets on. */
-CASE(async, a_close_begun_in_a_callback_begins_when_the_processing_ends)
-{
-	dlock_client *c;
-
-	given_unbound("fake:");
-	c = client;
-	OK(dlock_acquire_start(lock, 0, closes_itself, &o, NULL));
-	EVENTUALLY(dlock_due_ms(c) == 0);
-	cr_assert_geq(dlock_process(c, 1), 0);
-	REFUSED(dlock_acquire_start(lock, 0, outcome_note, NULL, NULL),
-		DLOCK_ECANCELED, "closed");
-	not_at_end(c);
-	while (o.calls == 0)
-		OK(dlock_wait(c, patience_ms()));
-	OK(o.rc);
+	OK(waiter_join(&w));
 }
 
 static atomic_int told;
@@ -254,9 +197,8 @@ CASE(async, the_end_of_a_close_is_one_threads)
 	closer = client_closes();
 	EVENTUALLY(told);
 	REFUSED(dlock_process(c, 0), DLOCK_EBUSY, "another thread");
-	w.client = c;
-	cr_assert_eq(pthread_create(&w.thread, NULL, waits_for_ever, &w), 0);
-	cr_assert_eq(count_of(&w, 1, DLOCK_ECANCELED), 1);
+	waiter_starts(&w, c);
+	cr_assert_eq(waiter_join(&w), DLOCK_ECANCELED);
 	may_end = 1;
 	pthread_join(closer, NULL);
 }

@@ -94,22 +94,6 @@ static void given_question(struct outcome *asks)
 	ask_at_length(asks);
 }
 
-/* The renewer releases the lock. */
-CASE(async_stuck, a_release_does_not_wait_for_a_long_question)
-{
-	dlk_time begun;
-
-	given_question(&asks);
-	begun = dlk_now();
-	give_async(&o, hold);
-	over(&o, DLOCK_EUNREACHABLE, "did not answer other requests");
-	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
-	EVENTUALLY(fake_held(fake) == 0);
-	cr_assert(outcome_pending(&asks));
-	fake_open_gate(fake);
-	over(&asks, DLOCK_EUNREACHABLE, "");
-}
-
 CASE(async_stuck, a_release_of_a_lost_hold_says_so)
 {
 	given_question(&asks);

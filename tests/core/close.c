@@ -50,18 +50,6 @@ CASE(close, keeps_its_time_while_a_renewal_hangs_and_cleanups_wait)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
-CASE(close, tells_the_store_of_cleanups)
-{
-	given_hold("fake:?ttl=60s");
-	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
-	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 4);
-	cr_assert_eq(fake_held(fake), 1);
-	fake_clear(fake);
-	close_client_within(1000);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 CASE(close, asks_for_nothing_to_be_released_where_nothing_is_left)
 {
 	given_mutex("fakeall:?ttl=60s");

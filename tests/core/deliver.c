@@ -2,15 +2,10 @@
 /* "dlock-deliver", the common thread for callbacks. */
 #include "core/fixture.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "support/census.h"
 #include "support/outcome.h"
 
 TestSuite(deliver, .init = fixture, .timeout = 60);
-
-enum { CLIENTS = 10 };
 
 static struct {
 	atomic_int blocks, inside, told;
@@ -64,21 +59,6 @@ static void lose_last_in(const char *store)
 	struct fake *f = fake_store(store);
 
 	fake_lose(f, fake_last(f, FAKE_ATTEMPT).id);
-}
-
-CASE(deliver, is_one_thread_for_ten_clients)
-{
-	dlock_client *c[CLIENTS];
-	dlock_options o = calling(callback);
-
-	for (int i = 0; i < CLIENTS; i++)
-		c[i] = open_store("fake:", &o);
-	cr_assert_eq(deliverers(), 1);
-	for (int i = 0; i < CLIENTS; i++) {
-		cr_assert_eq(deliverers(), 1, "gone before client %d", i);
-		close_store(c[i]);
-	}
-	cr_assert_eq(deliverers(), 0);
 }
 
 /* The store's own thread writes the line; a call needs no thread for lines. */
@@ -174,58 +154,6 @@ CASE(deliver, may_close_another_client)
 	lose_last();
 	EVENTUALLY(atomic_load(&stage.told) == 1);
 	cr_assert_eq(deliverers(), 1);
-	drop_hold(hold);
-}
-
-/* The child has no "dlock-deliver" before a client of the child needs the
- * thread. */
-static void child(void)
-{
-	dlock_options o = calling(callback);
-	dlock_client *c = NULL;
-	dlock_lock *l = NULL;
-	dlock_hold *h = NULL;
-	int64_t end = now_ms() + patience_ms();
-
-	alarm(20);
-	dlock_close(client);
-	if (deliverers() != 0)
-		_exit(1);
-	if (dlock_open(&c, "mem:?max_hold=20ms", &o) != 0 ||
-	    dlock_mutex_new(&l, c, "a") != 0 || dlock_acquire(l, 0, &h) != 0)
-		_exit(2);
-	while (atomic_load(&stage.told) == 0) {
-		if (now_ms() > end)
-			_exit(3);
-		nap_ms(1);
-	}
-	dlock_release(h);
-	dlock_lock_free(l);
-	dlock_close(c);
-	_exit(deliverers() == 0 ? 0 : 4);
-}
-
-/* The fork comes while the thread is in a callback. */
-CASE(deliver, of_a_forked_child_is_its_own)
-{
-	int status;
-	pid_t pid;
-
-	events_call(callback);
-	given_hold("fake:");
-	atomic_store(&stage.blocks, 1);
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		atomic_store(&stage.blocks, 0);
-		child();
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0, "the child ended with %d", WEXITSTATUS(status));
-	atomic_store(&stage.blocks, 0);
-	EVENTUALLY(atomic_load(&stage.told) == 1);
 	drop_hold(hold);
 }
 

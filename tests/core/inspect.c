@@ -156,13 +156,6 @@ CASE(inspect, that_is_silent_does_not_keep_the_client_open)
 		pthread_join(thread[i], NULL);
 }
 
-CASE(inspect, refuses_once_it_is_closed)
-{
-	close_client();
-	REFUSED(question(FAKE_INSPECT, 0), DLOCK_ECANCELED, "closed");
-	REFUSED(question(FAKE_BREAK, 0), DLOCK_ECANCELED, "closed");
-}
-
 static struct dlock_participant seen;
 static char seen_label[32];
 

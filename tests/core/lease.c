@@ -49,24 +49,6 @@ CASE(lease, is_counted_for_what_the_store_really_gave)
 	OK(dlock_release(hold));
 }
 
-/* A grant that took half of the lease is released, and the core asks anew. */
-CASE(lease, with_less_than_half_left_is_given_back)
-{
-	struct fake_call first, second;
-
-	given_mutex("fake:?ttl=2s");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 1050);
-	hold = take(lock);
-	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
-	first = fake_nth(fake, FAKE_ATTEMPT, 0);
-	second = fake_nth(fake, FAKE_ATTEMPT, 1);
-	cr_assert_str_neq(first.owner, second.owner);
-	cr_assert_geq(fake_count(fake, FAKE_RELEASE), 1);
-	cr_assert_str_eq(fake_nth(fake, FAKE_RELEASE, 0).owner, first.owner);
-	cr_assert_eq(stats(client).granted, 1);
-	OK(dlock_release(hold));
-}
-
 CASE(lease, that_is_late_and_asked_for_once_is_unreachable)
 {
 	given_mutex("fake:?ttl=100ms&ask=300ms");

@@ -142,12 +142,3 @@ CASE(lease, of_a_hold_extended_during_a_downgrade_is_renewed)
 	EVENTUALLY(stats(client).renewed >= 1);
 	OK(dlock_release(reads));
 }
-
-/* No other thread has noticed the end. */
-CASE(lease, that_outlasts_max_hold_is_no_reason_of_the_loss)
-{
-	given_hold("fake:?ttl=60s&max_hold=20s");
-	clock_leaps(30000);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold is reached");
-	clock_leaps(0);
-}

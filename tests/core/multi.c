@@ -61,28 +61,6 @@ CASE(multi, makes_way_for_nested_locks_in_the_other_order)
 	OK(taker_join(&taker));
 }
 
-/* The URIs are spelled so that the stores' order is another. */
-CASE(multi, makes_way_for_another_order)
-{
-	dlock_client *c = closed_at_end(open_store("fakeall://one", NULL));
-	dlock_client *d = closed_at_end(open_store("fake://two", NULL));
-	dlock_lock *there[] = { mutex(a, "m"), mutex(b, "m") };
-	dlock_lock *back[] = { mutex(c, "m"), mutex(d, "m") };
-	struct taker taker[2] = { { 0 }, { 0 } };
-
-	fake_occupy(one, DLK_LOCK, "m", 0);
-	fake_occupy(two, DLK_LOCK, "m", 0);
-	taker_start(&taker[0], multi(there, 2), 10000);
-	EVENTUALLY(stats(a).waiters == 1);
-	taker_start(&taker[1], multi(back, 2), 10000);
-	EVENTUALLY(stats(d).waiters == 1);
-	fake_vacate(one, DLK_LOCK, "m");
-	EVENTUALLY(stats(b).waiters == 1);
-	fake_vacate(two, DLK_LOCK, "m");
-	OK(taker_join(&taker[0]));
-	OK(taker_join(&taker[1]));
-}
-
 CASE(multi, of_one_lock_by_two_spellings_is_refused_under_any_label)
 {
 	dlock_client *c = closed_at_end(open_store("fakeall://one", NULL));
@@ -139,26 +117,6 @@ CASE(multi, has_the_time_of_one_release_for_all)
 	cr_assert_lt(dlk_now(), late(began + 550 * DLK_MS));
 	EVENTUALLY(stats(c).pending_cleanups == 0);
 	cr_assert_eq(fake_held(three), 0);
-}
-
-/* x is lost during the attempt for z. The caller has time left. */
-CASE(multi, begins_again_when_a_member_is_lost_meanwhile)
-{
-	struct taker taker = { .linger = 1 };
-
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
-	taker_start(&taker, all, 10000);
-	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
-	fake_lose(one, fake_nth(one, FAKE_ATTEMPT, 0).id);
-	fake_open_gate(one);
-	EVENTUALLY(atomic_load(&taker.done));
-	OK(dlock_check(taker.hold));
-	REFUSED(dlock_release(taker.hold), DLOCK_EINVAL, "another thread");
-	atomic_store(&taker.linger, 0);
-	OK(taker_join(&taker));
-	OK(taker.release_rc);
-	cr_assert_geq(stats(a).granted, 4);
 }
 
 static void *lose_y_at_z(void *arg)

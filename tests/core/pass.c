@@ -34,20 +34,6 @@ CASE(pass, asks_the_store_for_nothing_and_keeps_the_order)
 	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, 0);
 }
 
-CASE(pass, sets_more_tokens_aside_when_they_are_used_up)
-{
-	struct taker t[5] = { { 0 } };
-
-	given_hold("fakewant:");
-	FAKE_SCRIPT(fake, FAKE_WATCH, .tokens = 2, .times = 2);
-	n_wait_here(t, 5);
-	OK(dlock_release(hold));
-	have_had_it(t, 5, 0);
-	cr_assert_eq(fake_count(fake, FAKE_WATCH), 3);
-	cr_assert_eq(stats(client).passed, 5);
-	cr_assert_eq(asked(), 1);
-}
-
 /* The release comes while the store is asked to watch the claim. */
 CASE(pass, waits_for_the_watch)
 {

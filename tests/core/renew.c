@@ -45,25 +45,6 @@ CASE(renewer, renews_many_holds_in_few_calls)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-CASE(renewer, of_one_client_is_not_delayed_by_the_dead_store_of_another)
-{
-	struct fake *dead = fake_store("dead");
-	dlock_client *alive;
-	dlock_hold *there;
-
-	given_hold("fake://dead?ttl=600ms");
-	fake_always(dead, FAKE_RENEW, FAKE_SILENT);
-	alive = closed_at_end(open_store("fake://alive?ttl=1200ms", NULL));
-	there = take(mutex(alive, "a"));
-	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
-	EVENTUALLY(stats(alive).renewed >= 3);
-	OK(dlock_check(there));
-	none_late(alive, 1200);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	OK(dlock_release(there));
-	fake_clear(dead);
-}
-
 /* A clean-up that hangs must not cost a new hold the lease. */
 CASE(renewer, renews_in_time_while_a_cleanup_hangs)
 {

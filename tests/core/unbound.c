@@ -13,24 +13,6 @@ static dlock_hold *taken_by_a_thread(dlock_lock *l)
 	return t.hold;
 }
 
-/* Two reads are two holds, and no thread gets EDEADLK. */
-CASE(unbound, sides_of_a_rwlock_belong_to_no_thread)
-{
-	dlock_hold *one, *two, *none;
-
-	given_rwlock("fake:");
-	OK(dlock_lock_unbind(lock));
-	one = take_shared(lock, 0);
-	two = take_shared(lock, 0);
-	cr_assert_neq(one, two);
-	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
-	OK(dlock_release(two));
-	OK(dlock_release(one));
-	hold = take(lock);
-	cr_assert_eq(dlock_acquire_shared(lock, 0, &none), DLOCK_EBUSY);
-	OK(dlock_release(hold));
-}
-
 CASE(unbound, members_of_a_multi_lock_are_as_their_handles_were)
 {
 	dlock_lock *other, *both;
@@ -44,17 +26,6 @@ CASE(unbound, members_of_a_multi_lock_are_as_their_handles_were)
 	cr_assert_eq(stats(client).holds, 2);
 	close_client();
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-CASE(unbound, members_of_a_multi_lock_are_released_by_any_thread)
-{
-	dlock_lock *other;
-
-	given_unbound("fake:");
-	other = unbound(client, "b");
-	OK(dlock_release(
-		taken_by_a_thread(multi((dlock_lock *[]){ lock, other }, 2))));
-	cr_assert_eq(stats(client).holds, 0);
 }
 
 CASE(unbound, is_for_handles_of_one_lock)

@@ -27,45 +27,6 @@ static dlock_hold *upgraded(void)
 	return w;
 }
 
-/* ---- An upgrade in a thread ---------------------------------------------- */
-
-struct upgrader {
-	pthread_t thread;
-	int64_t timeout_ms;
-	atomic_int done;
-	int rc;
-	dlock_hold *writes;
-};
-
-static void *run_upgrader(void *arg)
-{
-	struct upgrader *u = arg;
-
-	u->rc = dlock_upgrade(upg, hold, u->timeout_ms, &u->writes);
-	atomic_store(&u->done, 1);
-	return NULL;
-}
-
-/* Starts an upgrade. The hold must be unbound. */
-static void upgrader_starts(struct upgrader *u, int64_t timeout_ms)
-{
-	*u = (struct upgrader){ .timeout_ms = timeout_ms };
-	cr_assert_eq(pthread_create(&u->thread, NULL, run_upgrader, u), 0);
-}
-
-/* The same, and returns when the upgrade waits. */
-static void upgrader_waits(struct upgrader *u, int64_t timeout_ms)
-{
-	upgrader_starts(u, timeout_ms);
-	EVENTUALLY(stats(client).waiters == 1);
-}
-
-static int upgrader_join(struct upgrader *u)
-{
-	cr_assert_eq(pthread_join(u->thread, NULL), 0);
-	return u->rc;
-}
-
 /* Makes `hold` an unbound upgradeable reader, and returns a reader of another
  * client. */
 static dlock_hold *given_reader(const char *uri)
@@ -98,32 +59,24 @@ CASE(upgrade, is_of_the_thread_that_reads)
 
 /* ---- Losses -------------------------------------------------------------- */
 
+static void *upgrade_main(void *rc)
+{
+	*(int *)rc = dlock_upgrade(upg, hold, FOREVER, &none);
+	return NULL;
+}
+
 CASE(upgrade, ends_with_a_read_side_that_is_lost)
 {
 	dlock_hold *reader = given_reader("fake:");
-	struct upgrader u;
+	pthread_t thread;
+	int rc;
 
-	upgrader_waits(&u, FOREVER);
+	cr_assert_eq(pthread_create(&thread, NULL, upgrade_main, &rc), 0);
+	EVENTUALLY(stats(client).waiters == 1);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
-	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
+	pthread_join(thread, NULL);
+	cr_assert_eq(rc, DLOCK_ELOST);
 	EVENTUALLY(fake_waiting(fake) == 0);
-	drop_hold(hold);
-	give(reader);
-}
-
-/* The store answers later: others still read. */
-CASE(upgrade, ends_with_a_read_side_that_is_lost_while_it_asks)
-{
-	dlock_hold *reader = given_reader("fake:");
-	size_t before = fake_count(fake, FAKE_ATTEMPT);
-	struct upgrader u;
-
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
-	upgrader_starts(&u, FOREVER);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
-	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
-	fake_open_gate(fake);
-	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
 	drop_hold(hold);
 	give(reader);
 }
@@ -135,30 +88,6 @@ CASE(upgrade, is_refused_to_one_that_lost_the_gate)
 	cr_assert_eq(dlock_check(dlock_member(hold, 1)), DLOCK_ELOST);
 	OK(dlock_check(dlock_member(hold, 0)));
 	REFUSED(dlock_upgrade(upg, hold, 0, &none), DLOCK_ELOST, "lost");
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-/* The answer comes after the loss. The upgrade is released in the time of the
- * call. */
-CASE(upgrade, of_a_lost_hold_is_over_in_time)
-{
-	struct upgrader u = { .timeout_ms = 0 };
-	struct fake_call attempt;
-
-	given_rwlock("fake:?ttl=5s&ask=20s&close=60s");
-	OK(dlock_lock_unbind(lock));
-	upg = upgradeable(lock);
-	hold = take(upg);
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
-	cr_assert_eq(pthread_create(&u.thread, NULL, run_upgrader, &u), 0);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 3);
-	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, GATE).id);
-	EVENTUALLY(dlock_check(dlock_member(hold, 1)) == DLOCK_ELOST);
-	fake_open_gate(fake);
-	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
-	attempt = fake_nth(fake, FAKE_ATTEMPT, 2);
-	cr_assert_leq(fake_first(fake, FAKE_RELEASE, attempt.id).deadline,
-		      attempt.begin + 20000 * DLK_MS);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 

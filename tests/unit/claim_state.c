@@ -36,17 +36,6 @@ static bool is_legal(enum dlki_claim_state from, enum dlki_claim_state to)
 	return row[2 * (size_t)to] == '+';
 }
 
-Test(claim_state, has_the_successors_of_the_table)
-{
-	for (enum dlki_claim_state from = 0; from < DLKI_STATES; from++) {
-		for (enum dlki_claim_state to = 0; to < DLKI_STATES; to++)
-			cr_expect_eq(dlki_claim_may_follow(from, to),
-				     is_legal(from, to), "%s to %s",
-				     dlki_claim_state_name(from),
-				     dlki_claim_state_name(to));
-	}
-}
-
 /* ---- The page ------------------------------------------------------------ */
 
 /* Writes the begin and the end of the row of docs/claim.md for a state. The

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 
 #include "support/census.h"
-#include "support/forked.h"
 #include "support/wait.h"
 
 struct work {
@@ -121,33 +120,4 @@ Test(job, that_leaves_waits_for_its_piece)
 	cr_assert_eq(dlki_job_post(&w.job), 0);
 	dlki_job_leave(&w.job);
 	dlki_job_leave(&other.job);
-}
-
-static int child(void)
-{
-	struct work w;
-	int64_t end = now_ms() + patience_ms();
-
-	begin(&w);
-	dlki_job_post(&w.job);
-	while (atomic_load(&w.pieces) == 0) {
-		if (now_ms() > end)
-			return 1;
-		nap_ms(1);
-	}
-	dlki_job_leave(&w.job);
-	return workers() == 0 ? 0 : 2;
-}
-
-Test(job, of_a_forked_child_is_its_own)
-{
-	struct work w;
-
-	/* A sanitizer's allocator does not survive a fork beside a thread that
-	 * begins. */
-	begin(&w);
-	dlki_job_post(&w.job);
-	EVENTUALLY(atomic_load(&w.pieces) == 1);
-	cr_assert_eq(in_forked_child(child), 0);
-	dlki_job_leave(&w.job);
 }

@@ -2,7 +2,6 @@
 #include "core/name.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PAIRS 30000
@@ -166,27 +165,4 @@ Test(name, keys_are_injective_and_of_the_promised_form)
 			     kind_a == kind_b && strcmp(a, b) == 0,
 			     "'%s' and '%s'", a, b);
 	}
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-/* All names of one or two bytes. */
-Test(name, keys_of_short_names_all_differ)
-{
-	static char keys[127 * 128][DLKI_KEY_SIZE];
-	size_t n = 0;
-
-	for (int first = 1; first < 128; first++) {
-		for (int second = 0; second < 128; second++) {
-			char name[3] = { (char)first, (char)second, 0 };
-
-			dlki_name_key(DLK_LOCK, name, keys[n++]);
-		}
-	}
-	qsort(keys, n, sizeof(keys[0]), by_text);
-	for (size_t i = 1; i < n; i++)
-		cr_assert_str_neq(keys[i - 1], keys[i]);
 }
