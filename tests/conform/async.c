@@ -138,34 +138,6 @@ void case_async_cancel_meets_grant(struct conform *t)
 	}
 }
 
-void case_async_at_close(struct conform *t)
-{
-	struct outcome o[8] = { 0 };
-	struct outcome has = { 0 };
-	dlock_client *c;
-	dlock_hold *h, *mine;
-	dlock_lock *free_one;
-
-	use_unbound(t);
-	c = another_client(t, NULL, NULL);
-	h = take(t->lock);
-	free_one = any_lock(t, c, MUTEX, 0, "async_at_close");
-	CHECK_OK(dlock_lock_unbind(free_one));
-	ask_async(&has, free_one, -1);
-	mine = granted(&has);
-	for (int i = 0; i < 8; i++)
-		ask_async(&o[i], unbound(t, c), i % 2 ? -1 : patience_ms());
-	await_waiters(t, 8);
-	close_client(t, c);
-	for (int i = 0; i < 8; i++) {
-		CHECK_INT(atomic_load(&o[i].calls), ==, 1);
-		refused_with(&o[i], DLOCK_ECANCELED, "closed");
-	}
-	CHECK_RC(dlock_release(mine), DLOCK_ELOST);
-	give(h);
-	is_free(t->lock);
-}
-
 /* Many calls need no more threads than a single call. */
 void case_async_many(struct conform *t)
 {

@@ -122,17 +122,6 @@ void case_callback_frees(struct conform *t)
 
 /* ---- Very many ----------------------------------------------------------- */
 
-static int64_t most_apart_ms(const struct outcome *o, int n)
-{
-	int64_t first = o[0].at_ms, last = o[0].at_ms;
-
-	for (int i = 1; i < n; i++) {
-		first = o[i].at_ms < first ? o[i].at_ms : first;
-		last = o[i].at_ms > last ? o[i].at_ms : last;
-	}
-	return last - first;
-}
-
 void case_many_at_close(struct conform *t)
 {
 	static struct outcome o[MANY];
@@ -162,36 +151,6 @@ void case_many_at_close(struct conform *t)
 	}
 	give(h);
 	is_free(t->lock);
-}
-
-/* All calls end at the same deadline, except for the time to begin them.  One
- * after another, polls of 50 ms would take five times the patience. */
-void case_many_time_out(struct conform *t)
-{
-	static struct outcome o[MANY];
-	int64_t end = now_ms() + patience_ms(), begun;
-	dlock_lock *other;
-	dlock_hold *h;
-
-	use_unbound(t);
-	other = unbound(t, another_client(t, NULL, NULL));
-	h = take(other);
-	begun = now_ms();
-	for (int i = 0; i < MANY; i++)
-		ask_async(&o[i], t->lock,
-			  begun + 300 - now_ms() > 0 ? begun + 300 - now_ms() :
-						       1);
-	while (dlock_pending(t->client) > 0 && now_ms() < end)
-		CHECK_OK(dlock_wait(t->client, patience_ms()));
-	CHECK_INT(outcomes_called(o, MANY), ==, MANY);
-	for (int i = 0; i < MANY; i++)
-		CHECK(o[i].rc == DLOCK_EBUSY || o[i].rc == DLOCK_EUNREACHABLE);
-	CHECK_INT(o[MANY - 1].at_ms - begun, >=, 300);
-	CHECK_INT(most_apart_ms(o, MANY), <, patience_ms());
-	CHECK_INT(stats_of(t->client).waiters, ==, 0);
-	give(h);
-	/* A slow store may grant some of the calls first. */
-	give(take(other));
 }
 
 /* ---- Questions and events ------------------------------------------------ */
@@ -351,24 +310,4 @@ void case_begun_open_and_close(struct conform *t)
 		CHECK_INT(outcomes_called(&opened, 1), ==, 1);
 		CHECK(opened.rc == DLOCK_OK || opened.rc == DLOCK_ECANCELED);
 	}
-}
-
-/* dlock_close() finishes a close that has begun. */
-void case_begun_close_and_close(struct conform *t)
-{
-	struct outcome o = { 0 }, over = { 0 };
-	dlock_client *c = another_client(t, NULL, NULL);
-	dlock_hold *h;
-
-	use_unbound(t);
-	h = take(t->lock);
-	ask_async(&o, unbound(t, c), -1);
-	forget_client(t, c);
-	CHECK_OK(dlock_close_start(c, outcome_note, &over));
-	dlock_close(c);
-	CHECK_INT(outcomes_called(&o, 1), ==, 1);
-	CHECK_RC(o.rc, DLOCK_ECANCELED);
-	CHECK_OK(over.rc);
-	CHECK_INT(outcomes_called(&over, 1), ==, 1);
-	give(h);
 }

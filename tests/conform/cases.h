@@ -35,7 +35,6 @@
 	X(wait_reader_ends_in_time, SHARED)                                    \
 	X(wait_permit_ends_in_time, COUNT)                                     \
 	X(wait_is_granted, NONE)                                               \
-	X(wait_many, NONE)                                                     \
 	X(wait_leaves_the_line, NONE)                                          \
 	X(wait_fair, DLOCK_CAP_FAIR)                                           \
 	X(wait_outlasts_lease, DLOCK_CAP_FAIR)                                 \
@@ -61,7 +60,6 @@
 	X(async_among_threads, NONE)                                           \
 	X(async_is_cancelled, NONE)                                            \
 	X(async_cancel_meets_grant, NONE)                                      \
-	X(async_at_close, NONE)                                                \
 	X(async_many, NONE)                                                    \
 	X(async_release_behind_an_upgrade, DLOCK_CAP_UPGRADE)                  \
 	/* loop.c */                                                           \
@@ -79,13 +77,11 @@
 	X(callback_closes, NONE)                                               \
 	X(callback_frees, NONE)                                                \
 	X(many_at_close, NONE)                                                 \
-	X(many_time_out, NONE)                                                 \
 	X(begun_inspect, DLOCK_CAP_INSPECT)                                    \
 	X(begun_break, NONE)                                                   \
 	X(loop_events, NONE)                                                   \
 	X(begun_open, NONE)                                                    \
 	X(begun_open_and_close, NONE)                                          \
-	X(begun_close_and_close, NONE)                                         \
 	/* revoke.c */                                                         \
 	X(revoke_tells_the_holder, DLOCK_CAP_WANTED)                           \
 	X(revoke_tells_once, DLOCK_CAP_WANTED)                                 \
@@ -104,7 +100,6 @@
 	X(wanted_kept_is_taken_again, DLOCK_CAP_WANTED)                        \
 	X(wanted_kept_is_given_up, DLOCK_CAP_WANTED)                           \
 	X(wanted_by_a_try, DLOCK_CAP_WANTED)                                   \
-	X(wanted_keep_ends, DLOCK_CAP_WANTED)                                  \
 	X(wanted_kept_at_close, DLOCK_CAP_WANTED)                              \
 	X(wanted_kept_at_death, DLOCK_CAP_WANTED | DLOCK_CAP_EXPIRE)           \
 	X(wanted_by_a_reader, DLOCK_CAP_WANTED | SHARED)                       \
@@ -148,7 +143,6 @@
 	/* semaphore.c */                                                      \
 	X(semaphore_permits, COUNT)                                            \
 	X(semaphore_wait, COUNT)                                               \
-	X(semaphore_any_thread, COUNT)                                         \
 	X(semaphore_mismatch, COUNT)                                           \
 	X(semaphore_many, COUNT)                                               \
 	X(semaphore_several, COUNT | DLOCK_CAP_PERMITS)                        \
@@ -180,7 +174,6 @@
 	X(begun_multi_many, NONE)                                              \
 	/* names.c */                                                          \
 	X(names_odd, NONE)                                                     \
-	X(names_many, NONE)                                                    \
 	X(names_kinds, SHARED | COUNT)                                         \
 	X(names_meet, SHARED)                                                  \
 	X(names_prefix, NONE)                                                  \
@@ -220,15 +213,12 @@
 	X(inspect_readers, DLOCK_CAP_INSPECT | SHARED)                         \
 	X(inspect_busy, DLOCK_CAP_INSPECT)                                     \
 	X(inspect_busy_readers, DLOCK_CAP_INSPECT | SHARED)                    \
-	X(inspect_free, DLOCK_CAP_INSPECT)                                     \
 	X(inspect_other_process, DLOCK_CAP_INSPECT)                            \
 	X(list_kinds, DLOCK_CAP_LIST | SHARED | COUNT)                         \
 	X(list_once, DLOCK_CAP_LIST | SHARED)                                  \
 	/* leftover.c */                                                       \
 	X(leftover_waits, NONE)                                                \
 	X(leftover_holds, NONE)                                                \
-	X(leftover_clients, NONE)                                              \
-	X(leftover_participants, DLOCK_CAP_INSPECT)                            \
 	/* close.c */                                                          \
 	X(close_with_hold, NONE)                                               \
 	X(close_hands_over, NONE)                                              \
@@ -252,13 +242,10 @@
 	X(no_threads_renews, DLOCK_CAP_NO_THREADS)                             \
 	X(no_threads_stalls, DLOCK_CAP_NO_THREADS)                             \
 	/* no_threads_waits.c */                                               \
-	X(no_threads_waits, DLOCK_CAP_NO_THREADS)                              \
-	X(no_threads_cancelled, DLOCK_CAP_NO_THREADS)                          \
 	X(no_threads_two_wait, DLOCK_CAP_NO_THREADS)                           \
 	X(no_threads_multi_closed, DLOCK_CAP_NO_THREADS)                       \
 	X(no_threads_multi_released, DLOCK_CAP_NO_THREADS)                     \
 	X(no_threads_result, DLOCK_CAP_NO_THREADS)                             \
-	X(no_threads_loop, DLOCK_CAP_NO_THREADS)                               \
 	/* signals.c */                                                        \
 	X(signals_storm, NONE)                                                 \
 	X(signals_blocked, NONE)                                               \

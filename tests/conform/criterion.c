@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The suite as Criterion tests, a test for each case and store:
- * file::wait_many. conform-plain runs the case, so the case's process loads
+ * file::mutex_try. conform-plain runs the case, so the case's process loads
  * neither Criterion nor Criterion's libraries, and only that process has a
  * sanitizer.
  *

@@ -172,14 +172,6 @@ void case_inspect_readers(struct conform *t)
 	CHECK(!all.v[0].shared && !all.v[0].waiting);
 }
 
-void case_inspect_free(struct conform *t)
-{
-	use_mutex(t);
-	CHECK_INT(seen(t).n, ==, 0);
-	give(take(t->lock));
-	is_seen_free(t);
-}
-
 void case_inspect_other_process(struct conform *t)
 {
 	struct participants all;

@@ -74,27 +74,6 @@ void case_names_odd(struct conform *t)
 	all_at_once(t, odd, ODD);
 }
 
-/* Long names that differ in a single place, and short names like numbers. */
-void case_names_many(struct conform *t)
-{
-	enum { MANY = 150 };
-	static char text[MANY][256];
-	const char *names[MANY];
-
-	for (int i = 0; i < MANY; i++) {
-		names[i] = text[i];
-		if (i < MANY / 2) {
-			memset(text[i], 'x', 255);
-			text[i][i * 3] = 'y';
-			if (i % 2)
-				text[i][254] = '\0';
-		} else {
-			snprintf(text[i], sizeof(text[i]), "%x", i);
-		}
-	}
-	all_at_once(t, names, MANY);
-}
-
 /* A lock and a semaphore of the same name are unrelated. */
 void case_names_kinds(struct conform *t)
 {

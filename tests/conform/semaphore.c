@@ -49,29 +49,6 @@ void case_semaphore_wait(struct conform *t)
 	}
 }
 
-static void *release_it(void *hold)
-{
-	CHECK_OK(release(hold));
-	return NULL;
-}
-
-void case_semaphore_any_thread(struct conform *t)
-{
-	pthread_t thread;
-
-	use_semaphore(t, 1);
-	EACH_WAY(t, p)
-	{
-		dlock_hold *h = take(t->lock);
-
-		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
-		CHECK_INT(pthread_create(&thread, NULL, release_it, h), ==, 0);
-		pthread_join(thread, NULL);
-		ASK_OK(p, ACQUIRE, patience_ms());
-	}
-	is_free(t->lock);
-}
-
 /* All clients must agree on the number of permits. */
 void case_semaphore_mismatch(struct conform *t)
 {

@@ -71,27 +71,6 @@ void case_wait_is_granted(struct conform *t)
 	}
 }
 
-/* Each release lets in a waiter until all have been served. */
-void case_wait_many(struct conform *t)
-{
-	struct worker *p[12];
-	dlock_hold *h;
-	int n = 0;
-
-	use_mutex(t);
-	h = take(t->lock);
-	for (int i = 0; i < 12; i++) {
-		p[n] = join(t, (enum way)(i % WAYS));
-		if (p[n])
-			tell(p[n++], WORK, 0);
-	}
-	await_waiters(t, (unsigned int)n);
-	give(h);
-	for (int i = 0; i < n; i++)
-		HEAR_OK(p[i]);
-	is_free(t->lock);
-}
-
 /* A wait that has ended blocks no later waiter. Return whether both were seen
  * waiting: on a busy machine the first may end before. */
 static int leaves_the_line(struct conform *t, struct worker *p,

@@ -100,18 +100,6 @@ void case_wanted_by_a_try(struct conform *t)
 	give(h);
 }
 
-void case_wanted_keep_ends(struct conform *t)
-{
-	dlock_client *c;
-
-	use_mutex(t);
-	c = another_client(t, "keep=50ms", NULL);
-	give(take(handle(t, c)));
-	EVENTUALLY(stats_of(c).kept == 0);
-	EVENTUALLY(stats_of(c).pending_cleanups == 0);
-	is_free(t->lock);
-}
-
 void case_wanted_kept_at_close(struct conform *t)
 {
 	dlock_client *c;
