@@ -12,6 +12,7 @@
 #include "chaos/options.h"
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
+#include "lab/base/process.h"
 #include "support/temp.h"
 
 #define LEFT_MS 20000   /* for the last claims to go */
@@ -106,6 +107,22 @@ static void stop_all(struct chaos *c)
 		munmap(c->counters, sizeof(*c->counters));
 }
 
+/* With the histories of a failed run, keep the logs of the servers, which go
+ * with the servers. */
+static void keep_logs(const struct chaos *c)
+{
+	char command[2 * PATH_MAX];
+
+	if (!c->o.keep || !*c->dir)
+		return;
+	snprintf(command, sizeof(command),
+		 "i=0; for f in \"${TMPDIR:-/tmp}\"/dlock-lab.*/" LAB_LOG
+		 "; do cp \"$f\" '%s'/$((i += 1)).log; done",
+		 c->dir);
+	if (system(command) != 0)
+		printf("the logs of the servers cannot be kept\n");
+}
+
 /* Keep the histories of a failed run, below the directory of --keep. */
 static void keep_histories(struct chaos *c, bool good)
 {
@@ -146,10 +163,12 @@ static int control(struct chaos *c)
 		chaos_victims_kill(c);
 		good = chaos_verdict(c);
 	}
-	if (!good)
+	if (!good) {
 		printf("to repeat: --store %s --seconds %" PRId64
 		       " --seed %" PRIu64 "\n",
 		       c->o.store->name, c->o.seconds, c->o.seed);
+		keep_logs(c);
+	}
 	stop_all(c);
 	keep_histories(c, good);
 	return good ? GOOD : BAD;
