@@ -117,7 +117,7 @@ static void keep_logs(const struct chaos *c)
 		return;
 	snprintf(command, sizeof(command),
 		 "i=0; for f in \"${TMPDIR:-/tmp}\"/dlock-lab.*/" LAB_LOG
-		 "; do cp \"$f\" '%s'/$((i += 1)).log; done",
+		 "; do [ ! -e \"$f\" ] || cp \"$f\" '%s'/$((i += 1)).log; done",
 		 c->dir);
 	if (system(command) != 0)
 		printf("the logs of the servers cannot be kept\n");
