@@ -297,10 +297,8 @@ static void look(struct dlki_source *source)
 		lose_expired(schedule);
 		next = dlki_schedule_due(schedule);
 		if (next <= dlk_now()) {
-			/* The renewer arms the timer when done. */
-			next = DLK_FOREVER;
-			if (dlki_job_post(&schedule->job))
-				next = dlk_now() + DLKI_JOB_STUCK_NS;
+			dlki_job_post(&schedule->job);
+			next = DLK_FOREVER; /* it arms the timer when done */
 		}
 		end = dlki_heap_next(&schedule->expiry);
 		if (end < next)

@@ -56,9 +56,8 @@ void dlki_schedule_now(struct dlki_claim *claim)
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
 	set_work(claim, dlk_now());
-	/* The renewer waits for a thread: another thread may be needed. */
-	if (!schedule->stop && dlki_job_post(&schedule->job))
-		dlki_schedule_arm(schedule, dlk_now() + DLKI_JOB_STUCK_NS);
+	if (!schedule->stop)
+		dlki_job_post(&schedule->job);
 }
 
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)

@@ -98,7 +98,9 @@ static void work(struct zk_session *s)
 	else if (sweep_due(s) <= dlk_now())
 		sweep_orphans(s);
 	s->upkeep.work = ZK_IDLE;
-	if (!s->upkeep.stop)
+	if (s->upkeep.stop)
+		pthread_cond_broadcast(&s->changed);
+	else
 		dlki_zk_timer_now(s);
 }
 
@@ -136,8 +138,7 @@ static dlk_time replace_when_cut_off(struct zk_session *s)
 	return end;
 }
 
-/* Post the job if there is work.  Returns when to look again: while all threads
- * wait for stores, the look gets the job another thread. */
+/* Post the job if there is work.  Returns when to look again. */
 static dlk_time post_when_due(struct zk_session *s)
 {
 	struct zk_upkeep *u = &s->upkeep;
@@ -156,8 +157,8 @@ static dlk_time post_when_due(struct zk_session *s)
 	if (u->work == ZK_IDLE && due > dlk_now())
 		return cut_off < due ? cut_off : due;
 	u->work = ZK_POSTED;
-	return dlki_job_post(&u->job) ? dlk_now() + DLKI_JOB_STUCK_NS :
-					DLK_FOREVER;
+	dlki_job_post(&u->job);
+	return DLK_FOREVER;
 }
 
 static void look(struct zk_session *s)
@@ -241,16 +242,11 @@ static int await_end(struct zk_session *s, dlk_time deadline)
 	struct zk_upkeep *u = &s->upkeep;
 
 	while (!u->ended && dlk_now() < deadline) {
-		dlk_time until = dlk_now() + DLKI_JOB_STUCK_NS;
-
 		if (u->attend && u->work != ZK_WORKS) {
 			end_session(s);
 			break;
 		}
-		if (u->work != ZK_WORKS)
-			dlki_job_post(&u->job);
-		dlk_cond_wait(&s->changed, &s->mu,
-			      until < deadline ? until : deadline);
+		dlk_cond_wait(&s->changed, &s->mu, deadline);
 	}
 	return u->ended;
 }

@@ -7,8 +7,11 @@
 #include "core/base/common.h"
 #include "core/base/container.h"
 
+#define STUCK_NS (10 * DLK_MS)
+
 struct dlki_workers {
 	struct dlki_common base; /* the first thread */
+	enum dlki_job_thread kind; /* constant once a job has joined */
 
 	/* Under the mutex of `base`, a leaf but for the clients' and their
 	 * logs'. */
@@ -28,6 +31,20 @@ static struct {
 };
 
 /* ---- With the mutex held ------------------------------------------------- */
+
+/* Set the time of the next look after the job: there is one for the first job
+ * that waits while all threads are busy.  A thread that was woken for another
+ * job counts as asleep. */
+static void set_look(const struct dlki_workers *by, struct dlki_job *job)
+{
+	dlk_time at = job->at;
+
+	if (job->posted && !job->running && by->waiting > by->asleep &&
+	    dlk_now() + STUCK_NS < at)
+		at = dlk_now() + STUCK_NS;
+	if (at != DLK_FOREVER)
+		dlki_source_at(&job->source, at);
+}
 
 static void enqueue(struct dlki_workers *by, struct dlki_job *job)
 {
@@ -61,6 +78,8 @@ static void run_first(struct dlki_workers *by)
 
 	dequeue(by, job);
 	job->running = 1;
+	if (by->waiting > 0)
+		set_look(by, TAILQ_FIRST(&by->jobs));
 	pthread_mutex_unlock(&by->base.mu);
 	more = job->run(job);
 	pthread_mutex_lock(&by->base.mu);
@@ -107,20 +126,52 @@ static void *extra_main(void *arg)
 	return NULL;
 }
 
-/* Start an extra thread.  On failure the job waits, and the next post tries
- * again. */
-static void start_extra(struct dlki_workers *by)
+/* ---- Jobs ---------------------------------------------------------------- */
+
+/* The mutex is held. */
+static void post(struct dlki_workers *by, struct dlki_job *job)
+{
+	if (job->running) {
+		job->posted = 1;
+	} else if (!job->posted) {
+		enqueue(by, job);
+		set_look(by, job);
+	}
+}
+
+/* Start an extra thread for a job that has waited for too long.  On failure the
+ * next look tries again. */
+static void help(struct dlki_workers *by, const struct dlki_job *job)
 {
 	pthread_t thread;
 
-	if (dlk_thread(&thread, "dlock-work", extra_main, by) != 0)
+	if (!job->posted || job->running || by->asleep > 0 || by->starting ||
+	    dlk_now() < job->posted_at + STUCK_NS ||
+	    dlk_thread(&thread, threads[by->kind].name, extra_main, by) != 0)
 		return;
 	pthread_detach(thread);
 	by->extra++;
 	by->starting = 1;
 }
 
-/* ---- Jobs ---------------------------------------------------------------- */
+/* dlock-loop looks after the job. */
+static void look(struct dlki_source *source)
+{
+	struct dlki_job *job = DLKI_CONTAINER_OF(source, struct dlki_job,
+						 source);
+	struct dlki_workers *by = atomic_load(&job->by);
+
+	if (!by)
+		return;
+	pthread_mutex_lock(&by->base.mu);
+	if (job->at <= dlk_now()) {
+		job->at = DLK_FOREVER;
+		post(by, job);
+	}
+	help(by, job);
+	set_look(by, job);
+	pthread_mutex_unlock(&by->base.mu);
+}
 
 static void run_as_source(struct dlki_source *source)
 {
@@ -139,6 +190,25 @@ static int join_own(struct dlki_job *job, struct dlki_attendant *own)
 	return dlki_source_join(&job->source, own);
 }
 
+/* 0, or an errno value. */
+static int join_workers(struct dlki_job *job, struct dlki_workers *by)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&by->base.mu);
+	if (!atomic_load(&job->by)) {
+		rc = dlki_common_join(&by->base, threads[job->thread].name,
+				      worker_main);
+		if (rc == 0) {
+			by->kind = job->thread;
+			job->at = DLK_FOREVER;
+			atomic_store(&job->by, by);
+		}
+	}
+	pthread_mutex_unlock(&by->base.mu);
+	return rc;
+}
+
 int dlki_job_join(struct dlki_job *job, struct dlki_attendant *own)
 {
 	struct dlki_workers *by;
@@ -150,38 +220,42 @@ int dlki_job_join(struct dlki_job *job, struct dlki_attendant *own)
 		&threads[job->thread].current, sizeof(struct dlki_workers));
 	if (!by)
 		return ENOMEM;
-	pthread_mutex_lock(&by->base.mu);
-	if (!atomic_load(&job->by)) {
-		rc = dlki_common_join(&by->base, threads[job->thread].name,
-				      worker_main);
-		if (rc == 0)
-			atomic_store(&job->by, by);
+	if (job->thread != DLKI_DELIVER && !atomic_load(&job->by)) {
+		job->source.ready = look;
+		rc = dlki_source_join(&job->source, NULL);
 	}
-	pthread_mutex_unlock(&by->base.mu);
+	if (rc == 0)
+		rc = join_workers(job, by);
+	if (rc != 0)
+		dlki_source_leave(&job->source);
 	return rc;
 }
 
-int dlki_job_post(struct dlki_job *job)
+void dlki_job_post(struct dlki_job *job)
 {
 	struct dlki_workers *by = atomic_load(&job->by);
-	int waits;
 
 	if (!by) {
 		dlki_source_at(&job->source, dlk_now());
-		return 0;
+		return;
 	}
 	pthread_mutex_lock(&by->base.mu);
-	if (job->running)
-		job->posted = 1;
-	else if (!job->posted)
-		enqueue(by, job);
-	else if (job->thread == DLKI_WORK && by->asleep == 0 && !by->starting &&
-		 dlk_now() >= job->posted_at + DLKI_JOB_STUCK_NS)
-		start_extra(by);
-	/* A thread that was woken for another job counts as asleep. */
-	waits = !job->running && by->waiting > by->asleep;
+	post(by, job);
 	pthread_mutex_unlock(&by->base.mu);
-	return waits;
+}
+
+void dlki_job_at(struct dlki_job *job, dlk_time at)
+{
+	struct dlki_workers *by = atomic_load(&job->by);
+
+	if (!by) {
+		dlki_source_at(&job->source, at);
+		return;
+	}
+	pthread_mutex_lock(&by->base.mu);
+	job->at = at;
+	set_look(by, job);
+	pthread_mutex_unlock(&by->base.mu);
 }
 
 void dlki_job_leave(struct dlki_job *job)

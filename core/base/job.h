@@ -4,9 +4,10 @@
  * piece, one piece of a job at a time, in the order of posting.
  *
  * "dlock-work" waits for stores.  One thread is enough as long as the stores
- * answer.  When a job has waited for 10 ms, because another job's store does
- * not answer, one more thread begins, and ends when no job waits.  So a stuck
- * store delays no other.
+ * answer.
+ * When a job has waited for 10 ms, because another job's store does not answer,
+ * one more thread begins, and ends when no job waits.  So a stuck store delays
+ * no other.
  *
  * "dlock-deliver" calls programs back.  A callback that does not return delays
  * only callbacks, of all clients.
@@ -23,8 +24,6 @@
 
 #include "core/base/source.h"
 
-#define DLKI_JOB_STUCK_NS (10 * DLK_MS)
-
 struct dlki_workers;
 
 /* All zero but for the function and the thread: the job has not joined. */
@@ -39,18 +38,23 @@ struct dlki_job {
 	int posted;                      /* the job waits, or is to run again */
 	dlk_time posted_at;              /* ... since then */
 	int running;
+	dlk_time at;                     /* post the job then */
 
-	struct dlki_source source; /* of an own attendant, instead */
+	struct dlki_source source; /* looks after the job at that time, and while
+				    * the job waits; of an own attendant: runs
+				    * the job.  Locks itself */
 };
 
 /* Have `own`, or if that is NULL, a thread run the job, unless the job has
  * joined: 0, or an errno value. */
 int dlki_job_join(struct dlki_job *job, struct dlki_attendant *own);
 
-/* Let a joined job run; any lock may be held.  Returns whether all threads are
- * busy: post a job of dlock-work again after DLKI_JOB_STUCK_NS, and unless the
- * job has begun, an extra thread runs it. */
-int dlki_job_post(struct dlki_job *job);
+/* Let a joined job run; any lock may be held. */
+void dlki_job_post(struct dlki_job *job);
+
+/* Let the job run at `at`, and not at the time set before; DLK_FOREVER: at no
+ * time.  Not for a job of dlock-deliver.  Any lock may be held. */
+void dlki_job_at(struct dlki_job *job, dlk_time at);
 
 /* End the job: waits until a running piece has returned.  On the thread itself,
  * in a piece of another job, there is no wait.  Accepts a job that has not
