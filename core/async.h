@@ -10,7 +10,7 @@
  *     \-----------------------------|--------------------------/
  *                                   \--the end--> OVER --callback-->
  *
- * A READY or PARKED call can also end without the async thread, which may be in
+ * A READY or PARKED call can also end without the async job, which may be in
  * the backend for long: see overdue.h.
  */
 #ifndef DLOCK_CORE_ASYNC_H
@@ -37,7 +37,7 @@ struct dlki_question;
 /* A call with other calls as parts.  Both functions are called with mu held,
  * and may release mu meanwhile. */
 struct dlki_async_whole {
-	/* An acquire has ended with EBUSY, on the async thread: return the code
+	/* An acquire has ended with EBUSY, in the async job: return the code
 	 * to end it with. */
 	int (*look)(struct dlki_async *part, struct dlk_error *err);
 
@@ -66,7 +66,7 @@ struct dlki_async {
 
 	_Atomic uint64_t cancels;      /* not 0: cancelled */
 
-	/* The async thread's while the call runs, then under the client's
+	/* The async job's while the call runs, then under the client's
 	 * mu. */
 	struct dlki_acquire acquire;
 	struct dlki_wait wait;
@@ -121,7 +121,7 @@ struct dlki_async *dlki_async_next(struct dlock_client *client,
 /* The call runs, and the claim goes to sleep. */
 void dlki_async_park(struct dlki_async *call, dlk_time until);
 
-/* The async thread has left the call, asleep. */
+/* The async job has left the call, asleep. */
 void dlki_async_leave(struct dlki_async *call);
 
 /* The store or the client has news for the call's claim: a sleeping call
@@ -151,7 +151,7 @@ struct dlki_async *dlki_async_take(struct dlock_client *client);
 /* The wait of an acquire begins, later than the program asked. */
 void dlki_async_begin_wait(struct dlki_async *call);
 
-/* Prepare calls, if the next one is not prepared.  For the async thread;
+/* Prepare calls, if the next one is not prepared.  For the async job;
  * releases mu meanwhile. */
 void dlki_async_prepare(struct dlock_client *client);
 

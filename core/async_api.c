@@ -2,7 +2,7 @@
 /* The public functions that begin an asynchronous call, or cancel it. */
 #include <dlock/async.h>
 
-#include "core/async_thread.h"
+#include "core/async_job.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/guard.h"
@@ -48,7 +48,7 @@ static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
 					  check_belongs(lock, err);
 }
 
-/* With mu held: the call is over, or the async thread's. */
+/* With mu held: the call is over, or the async job's. */
 static int enter_acquire(struct dlki_async *r, dlock_op *op,
 			 struct dlk_error *err)
 {
@@ -278,7 +278,7 @@ int dlock_cancel_op(dlock_client *client, dlock_op op)
 
 /* ---- Release ------------------------------------------------------------- */
 
-/* From now on the hold is the async thread's. */
+/* From now on the hold is the async job's. */
 static int release_start(struct dlki_async *r, dlock_hold *hold,
 			 struct dlk_error *err)
 {

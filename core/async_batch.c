@@ -70,7 +70,7 @@ static int may_be_prepared(struct dlki_async *r)
 	return r->releasing ? is_plain_release(r) : is_first_attempt(r);
 }
 
-/* They stay in the queue, and are the async thread's meanwhile.  Thousands of
+/* They stay in the queue, and are the async job's meanwhile.  Thousands of
  * calls may ask again, and are not prepared: look at the first calls only. */
 static void collect(struct batch *b, const struct dlki_async_queue *q)
 {

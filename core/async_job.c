@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/async_thread.h"
+#include "core/async_job.h"
 
 #include "core/ask.h"
 #include "core/base/clock.h"
@@ -145,39 +145,7 @@ static void run(struct dlki_async *r)
 	dlki_async_over(r, rc, hold, &err);
 }
 
-static void *async_main(void *arg)
-{
-	struct dlock_client *c = arg;
-	struct dlki_asyncs *all = &c->asyncs;
-
-	pthread_mutex_lock(&c->mu);
-	for (;;) {
-		struct dlki_async *r;
-		dlk_time until;
-
-		/* dlock-loop may be late, and they have no time to ask. */
-		(void)dlki_overdue_end(c);
-		dlki_async_prepare(c);
-		r = dlki_async_next(c, &until);
-		if (!r || !r->prepared)
-			dlki_due_flush();
-		if (r) {
-			run(r);
-			continue;
-		}
-		/* The end of an overdue call may have been the last. */
-		if (all->stop)
-			break;
-		all->idle = 1;
-		dlk_cond_wait(&all->ready, &c->mu, until);
-		all->idle = 0;
-	}
-	dlki_due_flush();
-	pthread_mutex_unlock(&c->mu);
-	return NULL;
-}
-
-/* In a client without threads: run a call, or a batch. */
+/* Run a call, or a batch. */
 static int run_some(struct dlki_job *job)
 {
 	struct dlock_client *c = DLKI_CONTAINER_OF(job, struct dlock_client,
@@ -187,53 +155,38 @@ static int run_some(struct dlki_job *job)
 	int batch;
 
 	pthread_mutex_lock(&c->mu);
+	c->asyncs.awake = 1;
 	do {
+		/* dlock-loop may be late, and they have no time to ask. */
+		(void)dlki_overdue_end(c);
 		dlki_async_prepare(c);
 		r = dlki_async_next(c, &until);
 		batch = r && r->prepared;
+		if (!batch)
+			dlki_due_flush();
 		if (r)
 			run(r);
-		else
-			dlki_source_at(&job->source, until);
 	} while (batch);
+	if (!r) {
+		c->asyncs.awake = 0;
+		dlki_job_at(job, until);
+	}
 	pthread_mutex_unlock(&c->mu);
 	dlki_due_flush();
 	return r != NULL;
 }
 
-/* With mu held. */
-static int join_attendant(struct dlock_client *c)
+/* 0, or an errno value. */
+static int join_job(struct dlock_client *c)
 {
-	int rc;
-
-	c->asyncs.job.run = run_some;
-	rc = dlki_job_join(&c->asyncs.job, c->attendant);
-	if (rc == 0)
-		c->asyncs.thread_is = DLKI_THREAD_ATTENDS;
-	return rc;
-}
-
-/* Start the thread unless it runs.  0, or an errno value. */
-static int start_thread(struct dlock_client *c)
-{
-	struct dlki_asyncs *all = &c->asyncs;
+	struct dlki_job *job = &c->asyncs.job;
 	int rc = 0;
 
 	pthread_mutex_lock(&c->mu);
-	if (c->attendant && all->thread_is == DLKI_THREAD_NONE)
-		rc = join_attendant(c);
-	while (all->thread_is == DLKI_THREAD_STARTS)
-		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-	if (rc == 0 && all->thread_is == DLKI_THREAD_NONE) {
-		all->thread_is = DLKI_THREAD_STARTS;
-		pthread_mutex_unlock(&c->mu);
-		dlk_cond_init(&all->ready);
-		rc = dlk_thread(&all->thread, "dlock-async", async_main, c);
-		if (rc != 0)
-			pthread_cond_destroy(&all->ready);
-		pthread_mutex_lock(&c->mu);
-		all->thread_is = rc == 0 ? DLKI_THREAD_RUNS : DLKI_THREAD_NONE;
-		pthread_cond_broadcast(&c->changed);
+	if (!job->run) {
+		job->thread = DLKI_ASYNC;
+		rc = dlki_job_join(job, c->attendant);
+		job->run = rc == 0 ? run_some : NULL;
 	}
 	pthread_mutex_unlock(&c->mu);
 	return rc;
@@ -245,7 +198,7 @@ int dlki_async_client_begin(struct dlock_client *c, struct dlk_error *err)
 
 	if (rc != 0)
 		return rc;
-	rc = start_thread(c);
+	rc = join_job(c);
 	if (rc == 0)
 		return 0;
 	dlki_client_end(c);
@@ -275,18 +228,7 @@ int dlki_async_begun(struct dlock_client *c, struct dlki_async *r, int rc)
 	return rc;
 }
 
-void dlki_async_thread_stop(struct dlock_client *c)
+void dlki_async_job_stop(struct dlock_client *c)
 {
-	struct dlki_asyncs *all = &c->asyncs;
-
-	dlki_job_leave(&all->job);
-	if (all->thread_is != DLKI_THREAD_RUNS)
-		return;
-	pthread_mutex_lock(&c->mu);
-	all->stop = 1;
-	pthread_cond_signal(&all->ready);
-	pthread_mutex_unlock(&c->mu);
-	pthread_join(all->thread, NULL);
-	pthread_cond_destroy(&all->ready);
-	all->thread_is = DLKI_THREAD_NONE;
+	dlki_job_leave(&c->asyncs.job);
 }

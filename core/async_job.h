@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The async thread of a client runs the client's asynchronous calls, one by
- * one, and sleeps while all of them sleep.  The first call starts the thread.
+ * The async job of a client runs the client's asynchronous calls, one by one.
+ * A piece of the job is a call, or a batch of calls.  With the first call the
+ * job joins "dlock-async", or the client's own attendant: see base/job.h.
  */
-#ifndef DLOCK_CORE_ASYNC_THREAD_H
-#define DLOCK_CORE_ASYNC_THREAD_H
+#ifndef DLOCK_CORE_ASYNC_JOB_H
+#define DLOCK_CORE_ASYNC_JOB_H
 
 #include "core/async.h"
 
-/* Without mu: as dlki_client_begin(), and the thread runs. */
+/* Without mu: as dlki_client_begin(), and the job has joined. */
 int dlki_async_client_begin(struct dlock_client *client, struct dlk_error *err);
 
 /* Without mu: begin a public call that begins an asynchronous call, which can
- * be entered, with the thread that runs the call.  NULL: see err. */
+ * be entered.  NULL: see err. */
 struct dlki_async *dlki_async_begin(struct dlock_client *client,
 				    dlock_done_fn done, void *arg,
 				    struct dlk_error *err);
@@ -26,7 +27,7 @@ int dlki_async_begun(struct dlock_client *client, struct dlki_async *call,
  * program; or EINVAL, as dlki_release_begin(). */
 int dlki_async_release(struct dlki_async *call, struct dlk_error *err);
 
-/* Without mu, once no call is left.  Waits for the thread. */
-void dlki_async_thread_stop(struct dlock_client *client);
+/* Without mu, once no call is left.  Waits for a piece that runs. */
+void dlki_async_job_stop(struct dlock_client *client);
 
 #endif

@@ -7,7 +7,6 @@
 #define DLOCK_CORE_ASYNCS_H
 
 #include <dlock/backend.h>
-#include <pthread.h>
 #include <sys/queue.h>
 
 #include "core/base/due.h"
@@ -43,35 +42,22 @@ struct dlki_asyncs {
 	struct dlki_heap next;     /* PARKED, by the time of their next run */
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */
 	size_t n;                  /* not OVER */
-	dlk_time running_since;    /* the async thread runs a call; 0: none */
+	dlk_time running_since;    /* the async job runs a call; 0: none */
 	int asks;                  /* the call is a question, which may take
 				    * long */
-	enum {
-		DLKI_THREAD_NONE,
-		DLKI_THREAD_STARTS,
-		DLKI_THREAD_RUNS,
-		DLKI_THREAD_ATTENDS /* there is `job` instead */
-	} thread_is;
-	int idle;                  /* the async thread sleeps */
-	int stop;
-	pthread_cond_t ready;      /* the async thread sleeps here */
-	pthread_t thread;
-	struct dlki_job job;       /* in a client without threads: locks
-				    * itself */
+	int awake;                 /* the job looks for a call to run */
+	struct dlki_job job;       /* runs the calls: async_job.h */
 };
 
-/* With the client's mu held: the async thread has a call to run, or to wait
- * for. */
+/* With the client's mu held: there is a call to run, or to wait for. */
 static inline void dlki_asyncs_rouse(struct dlki_asyncs *all)
 {
-	if (all->idle)
-		pthread_cond_signal(&all->ready);
-	else if (all->thread_is == DLKI_THREAD_ATTENDS)
+	if (!all->awake)
 		dlki_job_post(&all->job);
+	all->awake = 1;
 }
 
-/* The same: the async thread has passed over releases, and may go on with
- * them. */
+/* The same: releases that were passed over may go on. */
 static inline void dlki_asyncs_rouse_releases(struct dlki_asyncs *all)
 {
 	if (!TAILQ_EMPTY(&all->releases))

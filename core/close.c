@@ -12,7 +12,7 @@
 #include "core/registry.h"
 #include "core/store.h"
 #include "core/async_process.h"
-#include "core/async_thread.h"
+#include "core/async_job.h"
 
 /* How often a close looks after the parts of other clients. */
 #define PARTS_NS (10 * DLK_MS)
@@ -157,7 +157,7 @@ static void close_store(struct dlock_client *c)
 	dlk_time deadline;
 
 	end_calls(c);
-	dlki_async_thread_stop(c);
+	dlki_async_job_stop(c);
 	dlki_threads_stop(c);
 	dlki_pump_stop(c);
 	dlki_events_stop(c);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/async_thread.h"
+#include "core/async_job.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
@@ -57,7 +57,7 @@ static void end_acquire(struct dlki_multi_call *call, int rc,
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* With mu held.  DLKI_SLEEPS: the async thread has the call, from `at` on.  A
+/* With mu held.  DLKI_SLEEPS: the async job has the call, from `at` on.  A
  * cancel that is not seen here finds the step. */
 static int enter_step(struct dlki_multi_call *call, dlk_time at,
 		      dlock_hold **hold, struct dlk_error *err)

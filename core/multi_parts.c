@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/ask.h"
-#include "core/async_thread.h"
+#include "core/async_job.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"

@@ -137,7 +137,7 @@ static void end(struct dlki_async *r)
 		end_acquire(r);
 }
 
-/* A call without a turn, because the async thread does not come back from the
+/* A call without a turn, because the async job does not come back from the
  * backend, or too many calls are ahead.  The latter may still have to ask for
  * the first time.  A running call, or a call with a passed claim, ends by
  * itself. */

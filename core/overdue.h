@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overdue asynchronous calls.  The async thread ends them in time as long as
- * the store answers and few end at once.  Otherwise the async thread may be in
+ * Overdue asynchronous calls.  The async job ends them in time as long as
+ * the store answers and few end at once.  Otherwise the async job may be in
  * the backend for seconds, and all other calls wait.  Then dlock-loop ends each
- * call `ask` after the deadline or the cancel; the async thread does so as
+ * call `ask` after the deadline or the cancel; the async job does so as
  * well, before each call.
  */
 #ifndef DLOCK_CORE_OVERDUE_H
@@ -16,7 +16,7 @@
 /* The call may take until the deadline and `ask` beyond. */
 void dlki_overdue_begin(struct dlki_async *call);
 
-/* The call may take until `at` while the async thread is stuck.  Without memory
+/* The call may take until `at` while the async job is stuck.  Without memory
  * the call's turn must come. */
 void dlki_overdue_at(struct dlki_async *call, dlk_time at);
 

@@ -27,6 +27,7 @@ static struct {
 	struct dlki_common *_Atomic current;
 } threads[] = {
 	[DLKI_WORK] = { .name = "dlock-work" },
+	[DLKI_ASYNC] = { .name = "dlock-async" },
 	[DLKI_DELIVER] = { .name = "dlock-deliver" },
 };
 

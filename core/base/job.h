@@ -3,8 +3,8 @@
  * The common threads that run jobs, for all clients of the process: piece by
  * piece, one piece of a job at a time, in the order of posting.
  *
- * "dlock-work" waits for stores.  One thread is enough as long as the stores
- * answer.
+ * "dlock-work" renews and cleans up, "dlock-async" runs asynchronous calls; both
+ * wait for stores.  One thread each is enough as long as the stores answer.
  * When a job has waited for 10 ms, because another job's store does not answer,
  * one more thread begins, and ends when no job waits.  So a stuck store delays
  * no other.
@@ -32,7 +32,7 @@ struct dlki_job {
 	 * piece: the job then has another turn, behind the jobs that wait. */
 	int (*run)(struct dlki_job *job);
 
-	enum dlki_job_thread { DLKI_WORK, DLKI_DELIVER } thread;
+	enum dlki_job_thread { DLKI_WORK, DLKI_ASYNC, DLKI_DELIVER } thread;
 	struct dlki_workers *_Atomic by; /* NULL: the job has not joined */
 	TAILQ_ENTRY(dlki_job) in_queue;  /* the rest: under a common mutex */
 	int posted;                      /* the job waits, or is to run again */

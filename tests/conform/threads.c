@@ -5,6 +5,7 @@
 
 #include "conform/cases.h"
 #include "support/census.h"
+#include "support/outcome.h"
 
 enum { MORE = 9, MOST_FDS = 8 };
 
@@ -29,25 +30,36 @@ static int servers(const char *uri)
 
 void case_threads_are_shared(struct conform *t)
 {
-	dlock_hold *h[MORE];
+	struct outcome waits[MORE + 1] = { 0 };
+	dlock_lock *lock[MORE + 1];
+	dlock_hold *first, *h[MORE];
 	struct census one;
 
-	use_mutex(t);
-	give(take(t->lock));
+	use_unbound(t);
+	lock[MORE] = t->lock;
+	first = take(t->lock);
+	ask_async(&waits[MORE], t->lock, -1);
 	one = now();
-	CHECK_INT(census_threads("dlock-loop"), ==, 1);
-	CHECK_INT(census_threads("dlock-work"), ==, 1);
 	for (int i = 0; i < MORE; i++) {
+		dlock_client *client = another_client(t, NULL, NULL);
 		char name[32];
 
 		snprintf(name, sizeof(name), "conform/threads-%d", i);
-		h[i] = take(any_lock(t, another_client(t, NULL, NULL), MUTEX, 0,
-				     name));
+		h[i] = take(any_lock(t, client, MUTEX, 0, name));
+		lock[i] = unbound(t, client);
+		ask_async(&waits[i], lock[i], -1);
 	}
+	await_waiters(t, MORE + 1);
 	EVENTUALLY(now().threads <= one.threads);
 	CHECK_INT(now().fds - one.fds, <=, MORE * servers(t->uri) * MOST_FDS);
 	CHECK_INT(census_threads("dlock-loop"), ==, 1);
 	CHECK_INT(census_threads("dlock-work"), ==, 1);
+	CHECK_INT(census_threads("dlock-async"), ==, 1);
+	for (int i = 0; i <= MORE; i++) {
+		dlock_cancel(lock[i]);
+		ended_with(&waits[i], DLOCK_ECANCELED);
+	}
 	for (int i = 0; i < MORE; i++)
 		give(h[i]);
+	give(first);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions and releases of a client whose async thread does not come back from
- * the store. */
+/* Questions and releases of a client whose async job does not come back from
+ * the store, and calls of another client. */
 #include "core/calls.h"
 
 TestSuite(async_stuck, .init = timed_fixture, .timeout = 60);
@@ -12,6 +12,24 @@ static void given_stuck_call(struct outcome *stuck)
 	given_unbound("fake:?ask=50ms&close=30s&connect=30s");
 	outcomes_process(client);
 	stick(fake, client, stuck, FAKE_REFUSE);
+}
+
+/* The clients share a thread. */
+CASE(async_stuck, delays_no_other_client)
+{
+	static struct outcome stuck;
+	dlock_client *other = closed_at_end(open_store("mem:", NULL));
+
+	given_stuck_call(&stuck);
+	outcomes_process(other);
+	for (int i = 0; i < 3; i++) {
+		ask_async(&o, unbound(other, "b"), 0);
+		OK(dlock_release(granted(&o)));
+		o = (struct outcome){ 0 };
+	}
+	cr_assert(outcome_pending(&stuck));
+	fake_open_gate(fake);
+	OK(dlock_release(granted(&stuck)));
 }
 
 CASE(async_stuck, questions_end_in_time)
