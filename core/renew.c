@@ -16,7 +16,7 @@
 #define PAUSE_MIN_NS (5 * DLK_MS)
 
 struct batch {
-	size_t n;
+	size_t n, n_pending; /* the pending come first */
 	struct dlki_claim *claim[BATCH];
 	struct dlk_ticket *ticket[BATCH];
 	enum dlk_renewal verdict[BATCH];
@@ -48,20 +48,23 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 	b->n++;
 }
 
-/* All claims of a batch have the same time: a claim with a short lease would
- * have no time after a slow store, and the others too little beside it. */
+/* All claims added together have the same time: a claim with a short lease
+ * would have no time after a slow store, and the others too little beside
+ * it. */
 static int64_t limit_of(const struct batch *b)
 {
-	return dlki_schedule_limit_ms(b->claim[0]);
+	size_t first = b->n_pending < b->n ? b->n_pending : 0;
+
+	return dlki_schedule_limit_ms(b->claim[first]);
 }
 
+/* Add the claims that are due. */
 static void fill_batch(struct dlock_client *c, struct batch *b)
 {
 	struct dlki_schedule *schedule = &c->schedule;
 	struct dlki_timer *first;
 	dlk_time soon = batch_horizon(schedule);
 
-	b->n = 0;
 	while (b->n < BATCH && (first = dlki_heap_due(&schedule->work, soon))) {
 		struct dlki_claim *claim =
 			DLKI_CONTAINER_OF(first, struct dlki_claim, work);
@@ -73,7 +76,7 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 			dlki_heap_remove(&schedule->work, first);
 			dlki_claim_expire(claim);
 		} else {
-			if (b->n > 0 &&
+			if (b->n > b->n_pending &&
 			    dlki_schedule_limit_ms(claim) != limit_of(b))
 				break;
 			dlki_heap_remove(&schedule->work, first);
@@ -196,6 +199,7 @@ static void settle_batch(struct batch *b, const char *why)
 		b->claim[b->n] = b->claim[i];
 		b->ticket[b->n++] = b->ticket[i];
 	}
+	b->n_pending = b->n;
 }
 
 static int has_pending(const struct batch *b)
@@ -215,49 +219,52 @@ static void note_answer(struct dlock_client *c, const struct dlk_error *err)
 		dlki_log_failed(c, DLKI_WARNING, NULL, err, "renewal: ");
 }
 
-/* Have the store renew the batch.  A server without an answer keeps no claim of
- * another server busy, and the reason is told of no claim of another server. */
-static void renew_batch(struct dlock_client *c, struct batch *b)
+/* Have the store renew the batch, until the first server has answered, or for a
+ * moment.  `first` is the error of the servers that have answered since no claim
+ * was pending. */
+static void renew_batch(struct dlock_client *c, struct batch *b,
+			struct dlk_error *first)
 {
 	dlk_time deadline = dlki_after_ms(dlk_now(), limit_of(b));
-	struct dlk_error first = { 0 }; /* of all servers */
+	struct dlk_error err = { 0 };
 
-	while (b->n > 0) {
-		struct dlk_error err = { 0 };
-
-		for (size_t i = 0; i < b->n; i++)
-			b->verdict[i] = DLK_UNKNOWN;
-		pthread_mutex_unlock(&c->mu);
-		DLKI_STORE(c,
-			   c->backend->renew(c->session, b->ticket, b->verdict,
-					     b->n, deadline, &err));
-		if (first.code == 0)
-			first = err;
-		if (!has_pending(b))
-			note_answer(c, &first);
-		pthread_mutex_lock(&c->mu);
-		settle_batch(b,
-			     err.code ? err.text : "the store did not answer");
+	for (size_t i = 0; i < b->n; i++)
+		b->verdict[i] = DLK_UNKNOWN;
+	pthread_mutex_unlock(&c->mu);
+	DLKI_STORE(c, c->backend->renew(c->session, b->ticket, b->verdict, b->n,
+					deadline, &err));
+	if (first->code == 0)
+		*first = err;
+	if (!has_pending(b)) {
+		note_answer(c, first);
+		first->code = 0;
 	}
+	pthread_mutex_lock(&c->mu);
+	settle_batch(b, err.code ? err.text : "the store did not answer");
 }
 
-/* Do a round of due work: renewals in a batch, then clean-up.  With mu held,
- * which is released while the backend works. */
+/* Do the due work: renewals in a batch, then clean-up; and as long as a server
+ * does not answer, the work that falls due at the others.  With mu held, which
+ * is released while the backend works. */
 static void renew_round(struct dlock_client *c)
 {
 	struct batch b;
+	struct dlk_error first = { 0 };
 
-	/* More renewals fall due meanwhile. */
-	for (int i = 0; i < 2 && !c->schedule.stop; i++) {
-		fill_batch(c, &b);
-		if (b.n > 0)
-			renew_batch(c, &b);
-	}
-	/* dlock_close() waits for us, and then releases the rest. */
-	if (c->schedule.stop)
-		return;
-	/* A single batch a round: renewals come first. */
-	dlki_cleanup_round(c);
+	b.n = b.n_pending = 0;
+	do {
+		/* More renewals fall due meanwhile. */
+		for (int i = 0; i < 2; i++) {
+			if (!c->schedule.stop)
+				fill_batch(c, &b);
+			if (b.n > 0)
+				renew_batch(c, &b, &first);
+		}
+		/* A single batch a round: renewals come first.  After `stop`,
+		 * dlock_close() waits for us, and then releases the rest. */
+		if (!c->schedule.stop)
+			dlki_cleanup_round(c);
+	} while (b.n > 0);
 }
 
 /* ---- The threads --------------------------------------------------------- */

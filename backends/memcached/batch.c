@@ -1,30 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/memcached/batch.h"
 
-/* A thread waits for a single server at a time, for so long at first, and at
- * last. */
+/* A thread waits for a single server at a time, for so long at first ... */
 #define SLICE_MIN (DLK_MS)
-#define SLICE_MAX (32 * DLK_MS)
+/* ... and for all of them for so long. */
+#define PART (32 * DLK_MS)
 
 static struct memc_ticket *ticket(const struct memc_batch *b, size_t i)
 {
 	return (struct memc_ticket *)b->tickets[i];
 }
 
-/* Add the ops of a server's tickets.  For a single server this thread sends
- * them when it waits. */
+/* Begin the server's call, or go on with it. */
+static void begin_call(const struct memc_batch *b, struct memc_server *s)
+{
+	if (!s->in_batch) {
+		dlki_opcall_begin(&s->batch, &s->engine, b->deadline);
+		s->in_batch = 1;
+		return;
+	}
+	dlki_opcall_resume(&s->batch);
+	if (s->batch.deadline < b->deadline)
+		s->batch.deadline = b->deadline;
+}
+
+/* Add the ops of a server's tickets that are not in the batch yet.  For a single
+ * server this thread sends them when it waits. */
 static void begin(struct memc_batch *b, struct memc_server *s)
 {
-	s->in_batch = 0;
+	int added = 0;
+
 	for (size_t i = 0; i < b->n; i++) {
-		if (ticket(b, i)->server != s)
+		struct memc_ticket *t = ticket(b, i);
+
+		if (t->server != s || t->in_batch)
 			continue;
-		if (!s->in_batch)
-			dlki_opcall_begin(&s->batch, &s->engine, b->deadline);
-		s->in_batch = 1;
-		b->add(b, &s->batch, ticket(b, i));
+		if (!added)
+			begin_call(b, s);
+		added = t->in_batch = 1;
+		b->add(b, &s->batch, t);
 	}
-	if (!s->in_batch)
+	if (!added)
 		return;
 	dlki_opcall_hurry(&s->batch);
 	if (b->session->n > 1)
@@ -47,8 +63,11 @@ static int end(struct memc_batch *b, struct memc_server *s, dlk_time until)
 		dlki_opcall_leave(&s->batch);
 		return 0;
 	}
-	for (size_t i = 0; i < b->n && b->take; i++) {
-		if (ticket(b, i)->server == s)
+	for (size_t i = 0; i < b->n; i++) {
+		if (ticket(b, i)->server != s)
+			continue;
+		ticket(b, i)->in_batch = 0;
+		if (b->take)
 			b->take(b, &s->batch, i);
 	}
 	dlki_opcall_end(&s->batch);
@@ -85,19 +104,24 @@ static struct memc_server *next(struct memc_session *s)
 void dlki_memc_batch_part(struct memc_batch *b)
 {
 	struct memc_session *session = b->session;
-	size_t left = count(session);
-	dlk_time slice = SLICE_MIN;
+	dlk_time slice = SLICE_MIN, end_at = dlk_now() + PART;
+	size_t left;
 
-	if (left == 0)
-		begin_all(b);
+	if (session->n == 1) {
+		dlki_memc_batch(b);
+		return;
+	}
+	begin_all(b);
 	left = count(session);
 	for (size_t looks = 1; left > 0; looks++) {
 		struct memc_server *s = next(session);
-		dlk_time until = left == 1 ? DLK_FOREVER : dlk_now() + slice;
+		dlk_time until = left == 1 ? end_at : dlk_now() + slice;
 
-		if (s->in_batch && end(b, s, until))
+		if (s->in_batch && end(b, s, until < end_at ? until : end_at))
 			return;
-		if (looks % session->n == 0 && slice < SLICE_MAX)
+		if (dlk_now() >= end_at)
+			return;
+		if (looks % session->n == 0)
 			slice *= 2;
 	}
 }

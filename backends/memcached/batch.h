@@ -3,8 +3,9 @@
  * A verb for many tickets, at all servers at once: a silent server takes no
  * time from the others.  One batch at a time.
  *
- * A batch in parts returns when a single server has answered, and goes on with
- * the next call: the tickets are then of the servers left.
+ * A batch in parts returns when a single server has answered, or none for a
+ * moment, and goes on with the next call: with the tickets of the servers left,
+ * and with more.
  */
 #ifndef DLOCK_MEMCACHED_BATCH_H
 #define DLOCK_MEMCACHED_BATCH_H
@@ -30,8 +31,9 @@ struct memc_batch {
 /* Begin the batch, and wait for all servers. */
 void dlki_memc_batch(struct memc_batch *b);
 
-/* Begin the batch or go on, and wait until a single server has answered, or the
- * deadline has come.  The server is not `in_batch` any more. */
+/* Begin the batch, or go on and add the tickets that are not in it; and wait
+ * until a single server has answered, which is not `in_batch` any more, or the
+ * deadline of its tickets has come.  With several servers, for a moment only. */
 void dlki_memc_batch_part(struct memc_batch *b);
 
 #endif

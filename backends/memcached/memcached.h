@@ -30,7 +30,8 @@ struct memc_ticket {
 	struct memc_server *server;   /* NULL: no attempt yet */
 	struct memc_asked asked;      /* the protocol's */
 	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
-	int granted;                  /* since then no release was asked for */
+	bool granted;                 /* since then no release was asked for */
+	bool in_batch;                /* of the server, and not taken */
 	LIST_ENTRY(memc_ticket) in_watched; /* le_prev NULL: not there */
 };
 

@@ -37,9 +37,7 @@ void dlki_memc_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 
 	dlki_memc_batch_part(&b);
 	for (size_t i = 0; i < n; i++) {
-		const struct memc_ticket *ticket = (struct memc_ticket *)t[i];
-
-		if (ticket->server->in_batch)
+		if (((const struct memc_ticket *)t[i])->in_batch)
 			verdicts[i] = DLK_PENDING;
 	}
 }

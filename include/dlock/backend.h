@@ -313,10 +313,12 @@ struct dlock_backend {
 	 * at a time.
 	 *
 	 * PENDING, if the session has several servers: the claim's server has
-	 * not answered yet, and another server has.  At least one verdict is
-	 * another.  The core then calls at once with the pending tickets and
-	 * the same deadline, until no verdict is PENDING.  Each call has an err
-	 * of its own, for the claims that are UNKNOWN then.
+	 * not answered yet.  renew() then returns when another server has, or
+	 * after 32 ms or so, so that no renewal waits for a server of others.
+	 * The core calls again with the pending tickets, and perhaps with more,
+	 * until no verdict is PENDING.  The deadline is that of the tickets
+	 * that were not pending.  Each call has an err of its own, for the
+	 * claims that are UNKNOWN then.
 	 */
 	void (*renew)(struct dlk_session *s, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,

@@ -6,6 +6,7 @@
 #include "memcached/fleet/three.h"
 
 TestSuite(memcached_fleet, .timeout = 240);
+TestSuite(memcached_apart, .timeout = 240);
 
 static struct fleet f;
 
@@ -66,4 +67,26 @@ CASE(memcached_fleet, does_not_open_while_none_answers)
 	CHECK_RC(dlock_open(&c, uri, &options), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "127.0.0.1");
 	CHECK_INT(told.lines, ==, 0);
+}
+
+/* ---- Renewals ------------------------------------------------------------ */
+
+/* The renewal at the silent server takes longer than the other lease. */
+CASE(memcached_apart, a_short_lease_outlasts_a_renewal_at_a_silent_server)
+{
+	dlock_acquire_options brief = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_hold *silent, *h;
+	dlock_client *c;
+
+	fleet_begin(&f);
+	c = client(&f, "ttl=3s");
+	brief.lease_ms = 600;
+	silent = take(mutex(c, name_on(&f, 0, 0)));
+	CHECK_OK(dlock_acquire_opts(mutex(c, name_on(&f, 1, 0)), &brief, &h));
+	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
+	EVENTUALLY(dlock_check(silent) == DLOCK_ELOST);
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
+	give(h);
+	CHECK_RC(dlock_release(silent), DLOCK_ELOST);
 }
