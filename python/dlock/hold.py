@@ -64,6 +64,7 @@ class HoldRef(Unique):
         # has it ask the store.  _slow is locked first.
         self._mu = of._mu if of else threading.RLock()
         self._slow = of._slow if of else threading.RLock()
+        self._asking = of._asking if of else []  # an item for each _ask_store()
         self._token = lib.dlock_token(raw)
 
     def _note(self):
@@ -93,8 +94,12 @@ class HoldRef(Unique):
 
     def _ask_store(self, call):
         """Other threads may ask it meanwhile."""
-        with self._slow:
-            return call(self._now())
+        self._asking.append(True)
+        try:
+            with self._slow:
+                return call(self._now())
+        finally:
+            self._asking.pop()
 
     def _what(self):
         return "the lock"

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import threading
+import unittest
 
 import dlock
 import dlock.aio
@@ -133,4 +134,70 @@ class Losses(AioCase):
         self.in_loop(main)
 
 
-load_tests = for_every_uri(Losses)
+class Releases(unittest.TestCase):
+    """The store is slow, and the loop goes on."""
+
+    def in_loop(self, main):
+        async def run():
+            async with dlock.aio.Client("mem://slow?delay=500ms") as store:
+                await main(store, store.mutex(self.id()))
+
+        asyncio.run(asyncio.wait_for(run(), 60))
+
+    async def turns_of(self, task):
+        """Those of the loop until `task` is done."""
+        turns = 0
+        while not task.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        return turns
+
+    async def asked(self, mine):
+        """A hold, and a task that asks the store about it."""
+        hold = await mine.acquire()
+        asking = asyncio.create_task(hold.wanted_fileno())
+        await until(lambda: hold._asking)
+        return hold, asking
+
+    def test_beside_a_question(self):
+        async def main(store, mine):
+            hold, asking = await self.asked(mine)
+            releasing = asyncio.create_task(hold.release())
+            await asyncio.sleep(0)
+            self.assertFalse(hold.held)
+            for call in hold.release, hold.__aenter__:
+                with self.assertRaisesRegex(dlock.Invalid, "before"):
+                    await call()
+            self.assertIsNone(await hold.__aexit__(None, None, None))
+            self.assertGreater(await self.turns_of(asking), 20)
+            await releasing
+
+        self.in_loop(main)
+
+    def test_beside_a_question_goes_on_without_its_task(self):
+        async def main(store, mine):
+            hold, asking = await self.asked(mine)
+            releasing = asyncio.create_task(hold.release())
+            await asyncio.sleep(0)
+            releasing.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await releasing
+            self.assertGreater(await self.turns_of(asking), 20)
+            await (await mine.acquire(20)).release()
+
+        self.in_loop(main)
+
+    def test_beside_a_question_and_a_close(self):
+        async def main(store, mine):
+            hold, asking = await self.asked(mine)
+            releasing = asyncio.create_task(hold.release())
+            await asyncio.sleep(0)
+            closing = asyncio.create_task(store.close())
+            self.assertGreater(await self.turns_of(asking), 20)
+            await releasing
+            await closing
+
+        self.in_loop(main)
+
+
+load_tests = for_every_uri(Losses, once=(Releases,))

@@ -70,6 +70,11 @@ class Call:
         self.begin(lambda *begin: function(lock, ms, *begin, op))
         self._op = op[0]
 
+    def fail(self, failure):
+        """Instead of begin()."""
+        if not self._future.done():
+            self._future.set_exception(failure)
+
     async def result(self):
         """A task that is cancelled cancels its acquire."""
         try:

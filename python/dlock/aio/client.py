@@ -189,12 +189,15 @@ class Client(Unique):
     # ---- What a program calls
 
     async def _in_thread(self, call, *args):
-        """close() waits for what has begun."""
         self._check_open()
+        return await asyncio.shield(self._begin_in_thread(call, *args))
+
+    def _begin_in_thread(self, call, *args):
+        """close() waits for what has begun."""
         future = self._loop.run_in_executor(None, call, *args)
         self._asking.add(future)
         future.add_done_callback(self._asked)
-        return await asyncio.shield(future)
+        return future
 
     def _asked(self, future):
         self._asking.discard(future)

@@ -2,7 +2,7 @@
 """A lock while a task has it."""
 from dlock._dlock import lib
 from dlock.aio.call import Call
-from dlock.errors import checked
+from dlock.errors import Error, checked
 from dlock.hold import OwnHold
 
 
@@ -14,6 +14,7 @@ class Hold(OwnHold):
         super().__init__(lock)
         self._c.in_loop = True
         self._beside = beside  # the read side of an upgrade
+        self._is_waiting = False  # to be released
 
     def _take(self, raw):
         lib.py_take(self._c, raw)
@@ -45,10 +46,31 @@ class Hold(OwnHold):
             return
         client._check_loop()
         call = Call(client)
-        with self._slow, self._mu:
+        with self._mu:
             lib.py_leave_hold(self._c)
-            call.begin(lib.py_release_start, self._c)
+        if self._asking:
+            answered = client._begin_in_thread(self._await_answer)
+            self._is_waiting = True
+            answered.add_done_callback(lambda _: self._begin(call))
+        else:
+            self._begin(call)
         await call.result()
+
+    def _await_answer(self):
+        """In a thread of its own: another one uses the hold."""
+        with self._slow:
+            pass
+
+    def _begin(self, call):
+        self._is_waiting = False
+        try:
+            with self._slow, self._mu:
+                call.begin(lib.py_release_start, self._c)
+        except Error as e:
+            call.fail(e)
+
+    def _is_over(self):
+        return self._is_waiting or super()._is_over()
 
     async def __aenter__(self):
         self._refuse_if_over()
