@@ -199,5 +199,19 @@ class Releases(unittest.TestCase):
 
         self.in_loop(main)
 
+    def test_behind_the_close_of_a_member(self):
+        async def main(store, mine):
+            other = await dlock.aio.Client("mem:")
+            lock = dlock.aio.MultiLock([mine, other.mutex(self.id())])
+            hold = await lock.acquire()
+            await other.close()
+            releasing = asyncio.create_task(hold.release())
+            self.assertGreater(await self.turns_of(releasing), 20)
+            with self.assertRaises(dlock.Lost):
+                await releasing
+            await (await mine.acquire(20)).release()
+
+        self.in_loop(main)
+
 
 load_tests = for_every_uri(Losses, once=(Releases,))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lock while a task has it."""
+import asyncio
+
 from dlock._dlock import lib
 from dlock.aio.call import Call
 from dlock.errors import Error, checked
@@ -42,7 +44,8 @@ class Hold(OwnHold):
         if closing:
             for c in closing:
                 await c.close()
-            checked(self._let_go())
+            loop = asyncio.get_running_loop()
+            await asyncio.shield(loop.run_in_executor(None, self._let_go_now))
             return
         client._check_loop()
         call = Call(client)
@@ -55,6 +58,9 @@ class Hold(OwnHold):
         else:
             self._begin(call)
         await call.result()
+
+    def _let_go_now(self):
+        checked(self._let_go())
 
     def _await_answer(self):
         """In a thread of its own: another one uses the hold."""
