@@ -103,10 +103,13 @@ static int wrong(const struct reading *r, const char *what)
 	return fail(LEAVE_USAGE, "%s:%d: %s", r->file->path, r->line, what);
 }
 
+/* A line that is a bare URI may have the password ahead of the first '='. */
 static int unknown_key(const struct reading *r, const char *key)
 {
 	const char *meant = nearest(key, keys);
 
+	if (strpbrk(key, ":/@"))
+		return wrong(r, "lines begin with \"uri =\" or \"require =\"");
 	if (meant)
 		return fail(LEAVE_USAGE,
 			    "%s:%d: there is no setting \"%s\": did you mean "

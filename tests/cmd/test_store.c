@@ -172,6 +172,9 @@ Test(store, mistakes_in_a_file_are_named_with_their_line)
 					    "\"url\": did you mean \"uri\"?" },
 		{ "timeout = 3\n", "there are \"uri\" and \"require\"" },
 		{ "= 3\n", "there is no setting \"\"" },
+		{ "redis://me:geheim-4711@h/?ttl=3s\n",
+		  "dlock.conf:1: lines begin with \"uri =\" or" },
+		{ "uri: redis://me:geheim=4711@h/\n", "lines begin with" },
 		{ "uri =\n", "dlock.conf:1: the value is missing" },
 		{ "uri = \"file:///x\"\n", "dlock.conf:1: the value begins "
 					   "with a quotation mark" },
