@@ -94,15 +94,15 @@ int held_acquire(struct held *h)
 	int64_t wait_ms = h->o.wait_ms;
 	int code, sig;
 
-	/* The opening of the store took a part of the time. */
+	if (h->o.verbose) {
+		tell_of_namesake(h);
+		say("waiting for \"%s\"", h->name);
+	}
+	/* The opening of the store and the question took a part of the time. */
 	if (wait_ms > 0) {
 		wait_ms -= (boottime_now() - h->began) / MS;
 		if (wait_ms < 0)
 			wait_ms = 0;
-	}
-	if (h->o.verbose) {
-		tell_of_namesake(h);
-		say("waiting for \"%s\"", h->name);
 	}
 	if (wait_ms != 0 && (h->o.verbose || isatty(STDERR_FILENO)))
 		waiting_begin(&h->waiting, h->lock, h->name, h->store.client);
