@@ -60,6 +60,8 @@ char *lab_compare_unknown(const char *only)
 	const struct lab_scenario *const *all = lab_scenarios();
 	size_t len;
 
+	if (only && !*only)
+		return strdup(only);
 	for (; only && *only; only += len + (only[len] == ',')) {
 		bool found = false;
 

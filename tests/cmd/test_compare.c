@@ -108,6 +108,7 @@ Test(compare, names_the_mistake)
 	COMPARE(64, NULL);
 	COMPARE(64, "--only", "nosuch", "mem:");
 	cr_assert(strstr(r.err, "\"nosuch\""), "%s", r.err);
+	COMPARE(64, "--only", "", "mem:");
 	COMPARE(64, "--seed", "x", "mem:");
 	COMPARE(74, "--only", "try", "--json", "/nowhere/x", "mem:");
 	cr_assert_str_eq(r.err,
