@@ -104,6 +104,11 @@ class HoldRef(Unique):
     def _what(self):
         return "the lock"
 
+    def _checked(self, rc):
+        if rc == Invalid.code and self._now() == ffi.NULL:
+            raise Invalid(f"{self._what()} is not held any more")
+        return checked(rc)
+
     def check(self):
         """Raise Lost if the lock was lost.  Never asks the store."""
         rc = self._ask(lib.dlock_check)
@@ -133,20 +138,20 @@ class HoldRef(Unique):
 
     def extend(self, seconds):
         """dlock_extend(): its end is so far away from now on."""
-        checked(self._ask(lib.dlock_extend,
-                          to_length_ms(seconds, "an extension")))
+        self._checked(self._ask(lib.dlock_extend,
+                                to_length_ms(seconds, "an extension")))
 
     def fileno(self):
         """Polls readable once the hold is lost: for select and asyncio."""
-        return checked(self._ask(lib.dlock_hold_fd))
+        return self._checked(self._ask(lib.dlock_hold_fd))
 
     def revocable(self):
         """Have on_event told ("wanted") when others want the lock."""
-        checked(self._ask_store(lib.dlock_revocable))
+        self._checked(self._ask_store(lib.dlock_revocable))
 
     def wanted_fileno(self):
         """Polls readable once others want the lock; calls revocable()."""
-        return checked(self._ask_store(lib.dlock_wanted_fd))
+        return self._checked(self._ask_store(lib.dlock_wanted_fd))
 
     def member(self, i):
         """The hold of a multi-lock's member, each time the same; None past the

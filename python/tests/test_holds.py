@@ -121,8 +121,8 @@ class Holds(Case):
         self.assertEqual((hold.token, hold.remaining), (token, 0))
         self.assertIn(hold, known)
         self.assertIn("not held", repr(hold))
-        self.assertRaises(dlock.Invalid, hold.fileno)
-        for call in (hold.check, hold.release):
+        for call in (hold.check, hold.release, hold.fileno, hold.revocable,
+                     hold.wanted_fileno, lambda: hold.extend(5)):
             with self.assertRaisesRegex(dlock.Invalid, self.name):
                 call()
         with self.assertRaisesRegex(dlock.Invalid, "was released before"):
