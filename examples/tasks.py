@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tasks.py N COMMAND NAME... - run COMMAND with every NAME, each under the lock
 of that name and in a task of its own, and at most N at once.  The loss of a
-lock ends its command."""
+lock ends its command, and so does Ctrl-C, before the lock is free."""
 import asyncio
 import contextlib
 import os
@@ -17,14 +17,18 @@ async def run(lock, command):
     async with lock.acquire() as hold:
         process = await asyncio.create_subprocess_exec(command, lock.name)
 
-        def lost():
+        def end():
             loop.remove_reader(hold.fileno())
             with contextlib.suppress(ProcessLookupError):  # just ended
                 process.terminate()
 
-        loop.add_reader(hold.fileno(), lost)
+        loop.add_reader(hold.fileno(), end)  # once the lock is lost
         try:
             return await process.wait()
+        except asyncio.CancelledError:
+            end()
+            await process.wait()
+            raise
         finally:
             loop.remove_reader(hold.fileno())
 

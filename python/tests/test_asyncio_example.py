@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/tasks.py does what its first lines say."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ mkdir "at.$1" && ls -d at.* | wc -l >> seen && sleep 0.1 && rmdir "at.$1"
         return subprocess.Popen(
             [sys.executable, self.PROGRAM, args[0], command, *args[1:]],
             cwd=self.dir.name, env=dict(os.environ, DLOCK_URI=self.uri),
-            stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def ends(self, program, status):
         said = program.communicate(timeout=60)[1]
@@ -31,9 +32,12 @@ mkdir "at.$1" && ls -d at.* | wc -l >> seen && sleep 0.1 && rmdir "at.$1"
     def setUp(self):
         super().setUp()
         self.dir = tempfile.TemporaryDirectory()
-        path = os.path.join(self.dir.name, "alone")
+        self.make("alone", self.ALONE)
+
+    def make(self, name, script):
+        path = os.path.join(self.dir.name, name)
         with open(path, "w", encoding="ascii") as f:
-            f.write(self.ALONE)
+            f.write(script)
         os.chmod(path, 0o755)
 
     def tearDown(self):
@@ -72,6 +76,18 @@ mkdir "at.$1" && ls -d at.* | wc -l >> seen && sleep 0.1 && rmdir "at.$1"
         self.eventually(lock.inspect)
         lock.take_away()
         self.assertIn("lost", self.ends(program, os.EX_TEMPFAIL))
+
+    def test_interrupt_ends_a_command(self):
+        """Before the lock is free."""
+        self.make("long", "#!/bin/sh\necho $$\nexec sleep 60 >&- 2>&-\n")
+        program = self.start("1", "a", command="./long")
+        command = int(program.stdout.readline())
+        self.addCleanup(lambda: subprocess.run(
+            ["kill", str(command)], stderr=subprocess.DEVNULL))
+        program.send_signal(signal.SIGINT)
+        self.assertIn("KeyboardInterrupt",
+                      self.ends(program, -signal.SIGINT))
+        self.assertRaises(ProcessLookupError, os.kill, command, 0)
 
 
 load_tests = for_every_uri(Example)
