@@ -38,6 +38,7 @@ static void serve(int listening, const char *path)
 	dlock_hold *hold;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGPIPE, SIG_IGN); /* of a peer that does not wait */
 	if (dlock_open(&client, getenv("DLOCK_URI"), NULL) < 0 ||
 	    dlock_mutex_new(&lock, client, "numbers") < 0)
 		errx(EX_CONFIG, "%s", dlock_errmsg());
@@ -66,8 +67,7 @@ int main(int argc, char **argv)
 	    getsockname(fd, (struct sockaddr *)&a, &size) < 0)
 		err(EX_OSERR, "listen");
 	for (int n = atoi(argv[1]), pid; n > 0; n--) {
-		pid = fork();
-		if (pid < 0)
+		if ((pid = fork()) < 0)
 			err(EX_OSERR, "fork");
 		if (pid == 0)
 			serve(fd, argv[2]);

@@ -262,6 +262,19 @@ ask_prefork() {
 	exec 5<> "/dev/tcp/$1/$2" && read -r line <&5 && echo "$line"
 }
 
+# Connections that end before the answer.
+be_impatient() {
+	python3 - "$1" "$2" <<- 'END'
+	import socket, struct, sys
+	for _ in range(40):
+	    s = socket.create_connection(sys.argv[1:])
+	    s.shutdown(socket.SHUT_WR)
+	    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+	                 struct.pack("ii", 1, 0))
+	    s.close()
+	END
+}
+
 prefork() {
 	start address "$programs/prefork" 3 numbers
 	local host port asking=()
@@ -274,6 +287,8 @@ prefork() {
 	for i in "${asking[@]}"; do ends "$i" 0; done
 	[ "$(sort -un got.* | wc -l)" = 30 ]
 	[ "$(sort -n got.* | tail -n 1)" = 30 ]
+	be_impatient "$host" "$port"
+	[ "$(ask_prefork "$host" "$port")" -gt 30 ]
 	kill -TERM "$pid"
 	ends "$pid" 143
 	DLOCK_URI=nostore: start none "$programs/prefork" 2 numbers
