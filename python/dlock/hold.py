@@ -5,8 +5,12 @@ import threading
 import weakref
 
 from dlock._dlock import ffi, lib
-from dlock.errors import (CLASSES, Invalid, checked, from_ms, shown, to_index,
-                          to_length_ms)
+from dlock.errors import (CLASSES, Forked, Invalid, Lost, checked, from_ms,
+                          shown, to_index, to_length_ms)
+
+NOT_HELD = {Invalid.code: "is not held any more",
+            Lost.code: "was lost while it was held",
+            Forked.code: "is held by the parent process, if at all"}
 
 every = weakref.WeakSet()                # of what acquire() and member() made
 _by_raw = weakref.WeakValueDictionary()  # one of them for each hold of dlock
@@ -106,16 +110,14 @@ class HoldRef(Unique):
 
     def _checked(self, rc):
         if rc == Invalid.code and self._now() == ffi.NULL:
-            raise Invalid(f"{self._what()} is not held any more")
+            raise Invalid(f"{self._what()} {NOT_HELD[rc]}")
         return checked(rc)
 
     def check(self):
         """Raise Lost if the lock was lost.  Never asks the store."""
         rc = self._ask(lib.dlock_check)
         if rc < 0:
-            raise CLASSES[rc](self._what() + (
-                " is not held any more" if rc == Invalid.code else
-                " was lost while it was held"))
+            raise CLASSES[rc](f"{self._what()} {NOT_HELD[rc]}")
 
     @property
     def held(self):

@@ -382,13 +382,13 @@ class Holds(Case):
         pid = os.fork()
         if pid == 0:
             try:
-                hold.release()
-            except dlock.Forked:
-                try:
-                    self.mine.acquire()
-                except dlock.Forked:
-                    os._exit(0)
-            os._exit(1)
+                for call in hold.check, hold.release, self.mine.acquire:
+                    with self.assertRaisesRegex(dlock.Forked,
+                                                "parent|before fork"):
+                        call()
+                os._exit(0)
+            finally:
+                os._exit(1)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         self.assertIsNone(self.theirs.try_acquire())
         hold.release()
