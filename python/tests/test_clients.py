@@ -5,6 +5,8 @@ import gc
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest.mock
@@ -278,6 +280,18 @@ class Clients(Case):
         with unittest.mock.patch("dlock.client._open", Growing()):
             dlock.client._close_all()
         self.assertIn("closed", repr(store))
+
+    def test_sub_interpreter_is_refused(self):
+        """Where inspect() and list() would find nothing."""
+        program = """
+import _xxsubinterpreters as subs
+subs.run_string(subs.create(), "import dlock")
+"""
+        done = subprocess.run([sys.executable, "-c", program],
+                              capture_output=True, text=True, timeout=60)
+        if "'_xxsubinterpreters'" in done.stderr:
+            self.skipTest("this Python has another name for them")
+        self.assertIn("this is a sub-interpreter", done.stderr)
 
     def test_forked_child_exits_while_a_thread_asks(self):
         asking, done = threading.Event(), threading.Event()
