@@ -8,6 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Whether the character changes the direction of text, ends a line, or is the
+ * invisible mark at the beginning of a file. */
+static int steers(unsigned int code)
+{
+	return code == 0x61c || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
 /* Return the length of the character at `s` if it is UTF-8 in the shortest form
  * and may be shown, else 0. */
 static size_t shown_bytes(const unsigned char *s)
@@ -38,7 +47,7 @@ static size_t shown_bytes(const unsigned char *s)
 		code = code << 6 | (s[i] & 0x3fu);
 	}
 	if (code < least || code > 0x10ffff ||
-	    (code >= 0xd800 && code <= 0xdfff))
+	    (code >= 0xd800 && code <= 0xdfff) || steers(code))
 		return 0;
 	return n;
 }

@@ -3,8 +3,8 @@
  * Text for people, on standard error.
  *
  * Names, labels and a store's messages come from strangers: control characters
- * in them are written as \xNN, so they can neither steer a terminal nor forge a
- * line of a log.
+ * in them, also Unicode's, are written as \xNN, so they can neither steer a
+ * terminal nor forge a line of a log.
  */
 #ifndef DLOCK_TOOLS_MESSAGE_H
 #define DLOCK_TOOLS_MESSAGE_H
@@ -12,9 +12,9 @@
 #include <dlock/dlock.h>
 #include <stddef.h>
 
-/* Copy `text` with control bytes, C1 controls and bytes that are no UTF-8 as
- * \xNN.  Writes at most `size` bytes with the NUL, whole characters only, and
- * returns the full length, as snprintf(3) does. */
+/* Copy `text` with control bytes, C1 controls, controls of direction and bytes
+ * that are no UTF-8 as \xNN.  Writes at most `size` bytes with the NUL, whole
+ * characters only, and returns the full length, as snprintf(3) does. */
 size_t escape(char *out, size_t size, const char *text);
 
 /* Print "dlock: <text>\n" in one write(2), so that lines of threads and

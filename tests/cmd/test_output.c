@@ -196,6 +196,11 @@ Test(output, escapes_what_could_steer_a_terminal)
 				"\\x1b[2J\\x0d"),
 		  "%s", r.err);
 	cr_expect_null(strchr(r.err, 033));
+	/* Right to left, a new line, and the mark of a file. */
+	r = DLOCK("x\xe2\x80\xaey\xe2\x80\xa8\xef\xbb\xbf");
+	cr_expect(strstr(r.err, "x\\xe2\\x80\\xaey\\xe2\\x80\\xa8"
+				"\\xef\\xbb\\xbf"),
+		  "%s", r.err);
 	HOLD(&q, "m", "--label", "\xff\xc0\xaf");
 	all = parse(DLOCK("show", "--json", "m").out);
 	json_decref(all);
