@@ -92,6 +92,10 @@ static int open_reports(const struct options *o)
 		r->out = stdout;
 		if (strcmp(r->path, "-") != 0)
 			r->out = fopen(r->path, "ae");
+		else if (!reports[0].out)
+			return fail(LEAVE_USAGE, "standard output has room for "
+						 "one report: give files to "
+						 "the others");
 		if (!r->out)
 			return fail(LEAVE_OUTPUT, "%s: %s", r->path,
 				    strerror(errno));

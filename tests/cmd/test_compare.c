@@ -110,6 +110,8 @@ Test(compare, names_the_mistake)
 	cr_assert(strstr(r.err, "\"nosuch\""), "%s", r.err);
 	COMPARE(64, "--only", "", "mem:");
 	COMPARE(64, "--seed", "x", "mem:");
+	COMPARE(64, "--only", "try", "--json", "-", "--html", "-", "mem:");
+	cr_assert_str_empty(r.out);
 	COMPARE(74, "--only", "try", "--json", "/nowhere/x", "mem:");
 	cr_assert_str_eq(r.err,
 			 "dlock: /nowhere/x: No such file or directory\n",
