@@ -8,13 +8,7 @@
 #include "support/fault.h"
 #include "tests/tls/client.h"
 
-static void end(void)
-{
-	client_close();
-	certs_end();
-}
-
-TestSuite(failing, .init = certs_begin, .fini = end);
+TestSuite(failing, .init = certs_begin, .fini = client_end);
 
 static void told(int code, int want, const char *text, const char *call)
 {
@@ -100,7 +94,7 @@ Test(failing, a_chain_is_presented)
 static void meet(void)
 {
 	cr_assert_eq(client_meets("localhost"), 0, "%s", client.err.text);
-	peer_says(&client.peer, "+", 1);
+	peer_says("+", 1);
 	cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
 }
 
@@ -166,8 +160,8 @@ Test(failing, a_session_ends)
 	meet();
 	cr_assert_eq(SSL_key_update(client.peer.ssl, SSL_KEY_UPDATE_REQUESTED),
 		     1);
-	peer_says(&client.peer, "+", 1);
-	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	peer_says("+", 1);
+	n = peer_take(cipher, sizeof(cipher));
 	cr_assert_eq(client_hears(cipher, n), 0);
 	cr_assert_eq(type->read(client.t, plain, 8, &client.err), 1);
 	fault_in("SSL_key_update", 1, 0);
@@ -207,8 +201,7 @@ static void alerted(int with_cert, int alert, int code, const char *text)
 	};
 
 	client_open(&o, NULL);
-	client.t = client.context->type->begin(client.context, "localhost", "p",
-					       &client.err);
+	client_begins();
 	cr_assert_eq(client_hears(record, sizeof(record)), code, "alert %d: %s",
 		     alert, client.err.text);
 	cr_assert(strstr(client.err.text, text), "alert %d: %s", alert,

@@ -7,7 +7,7 @@
 
 static const dlk_time never = DLK_FOREVER;
 
-TestSuite(link, .init = linked_begin, .fini = linked_end);
+TestSuite(link, .init = certs_begin, .fini = linked_end);
 
 /* ---- Up ------------------------------------------------------------------ */
 
@@ -35,8 +35,7 @@ Test(link, that_shakes_hands_is_a_try_that_is_under_way)
 {
 	open_client(NULL);
 	cr_assert(dlki_engine_hurry(rig.e));
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_SECURING);
 	cr_assert(dlki_engine_hurry(rig.e));
 	settle(0);
@@ -52,14 +51,14 @@ Test(link, takes_bytes_one_by_one)
 
 	open_securing(NULL);
 	hear(0);
-	while (peer_take(&client.peer, &byte, 1) == 1) {
+	while (peer_take(&byte, 1) == 1) {
 		cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_SECURING);
 		script_says_bytes(&rig.world, 0, &byte, 1);
 		rig_turn();
 	}
 	cr_assert_str_eq(heard(0), "HI\n");
-	peer_says(&client.peer, "HI\n", 3);
-	while (peer_take(&client.peer, &byte, 1) == 1) {
+	peer_says("HI\n", 3);
+	while (peer_take(&byte, 1) == 1) {
 		cr_assert_eq(rig.up, 0);
 		script_says_bytes(&rig.world, 0, &byte, 1);
 		rig_turn();
@@ -77,7 +76,7 @@ Test(link, bytes_behind_the_handshake_are_read)
 	deliver(0);
 	rig_turn();
 	hear(0);
-	peer_says(&client.peer, "HI\n", 3);
+	peer_says("HI\n", 3);
 	deliver(0);
 	rig_turn();
 	cr_assert_eq(rig.up, 1);
@@ -90,7 +89,7 @@ Test(link, many_records_are_read_at_once)
 	submit_two(1);
 	submit_two(3);
 	for (int i = 1; i <= 4; i++)
-		peer_says(&client.peer, "G 1\n", 4);
+		peer_says("G 1\n", 4);
 	deliver(0);
 	rig_turn();
 	for (int i = 1; i <= 4; i++)
@@ -107,7 +106,7 @@ Test(link, brings_64_kib_a_turn_and_keeps_no_plaintext)
 	for (int i = 0; i < 250; i++)
 		memcpy(text + 4 * i, "W 1\n", 4);
 	for (int i = 0; i < 200; i++)
-		peer_says(&client.peer, text, 1000);
+		peer_says(text, 1000);
 	rig.world.socks[0].in_from = rig.world.socks[0].in_to;
 	cr_assert_eq(deliver(0), 200 * 1022);
 	rig_turn();
@@ -177,8 +176,7 @@ Test(link, a_byte_of_the_record_counts_for_all_of_its_requests)
 	script_room(&rig.world, 0, 1);
 	submit_two(1);
 	submit_two(3);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
 	cr_assert_neq(rig.ops[2].since, 0);
@@ -192,8 +190,7 @@ Test(link, a_record_of_which_no_byte_was_taken_was_not_sent)
 	open_up(NULL);
 	script_room(&rig.world, 0, 0);
 	submit_two(1);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ended[1] + rig.ended[2], 0);
 	connect_again(1);
 	cr_assert_str_eq(heard(1), "A 1\nA 2\n");

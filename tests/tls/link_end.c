@@ -17,10 +17,9 @@ Test(link, data_and_the_end_come_as_one_edge)
 {
 	open_up(NULL);
 	submit_two(1);
-	peer_says(&client.peer, "G 1\n", 4);
+	peer_says("G 1\n", 4);
 	deliver(0);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED, "what came counts");
 	rig_turn();
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
@@ -36,8 +35,8 @@ Test(link, a_reset_in_the_midst_of_a_record_loses_that_record_alone)
 	open_up(NULL);
 	k = &rig.world.socks[0];
 	submit_two(1);
-	peer_says(&client.peer, "G 1\n", 4);
-	peer_says(&client.peer, "G 2\n", 4);
+	peer_says("G 1\n", 4);
+	peer_says("G 2\n", 4);
 	deliver(0);
 	k->in_to -= 3;
 	k->end = -ECONNRESET;
@@ -53,7 +52,7 @@ Test(link, the_peers_goodbye_ends_the_connection)
 {
 	open_up(NULL);
 	submit_two(1);
-	peer_says(&client.peer, "G 1\n", 4);
+	peer_says("G 1\n", 4);
 	SSL_shutdown(client.peer.ssl);
 	deliver(0);
 	rig_turn();
@@ -110,8 +109,7 @@ Test(link, says_no_goodbye_in_a_handshake)
 {
 	open_securing(NULL);
 	hear(0);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.world.socks[0].is_open, 0);
 	cr_assert_eq(rig.world.socks[0].out_len, 0);
 }
@@ -135,7 +133,7 @@ Test(link, a_server_that_stops_in_the_handshake_is_given_up)
 	open_securing(NULL);
 	hear(0);
 	for (dlk_time t = 0; t < 20 && rig.world.socks[0].is_open; t++) {
-		size_t n = peer_take(&client.peer, bytes, 1);
+		size_t n = peer_take(bytes, 1);
 
 		script_says_bytes(&rig.world, 0, bytes, n);
 		rig_turn();
@@ -150,8 +148,7 @@ Test(link, a_server_that_closes_in_the_handshake_is_named_so)
 {
 	open_client(NULL);
 	script_connected(&rig.world, 0);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_str_eq(why(), "127.0.0.1:7000: the server closed the "
 				"connection in the TLS handshake");
 }
@@ -160,8 +157,7 @@ Test(link, a_server_without_tls_gets_no_request)
 {
 	open_client(NULL);
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	rig.world.socks[0].out_len = 0;
 	script_says(&rig.world, 0, "-ERR unknown command\r\nG 1\n");
 	rig_turn();
@@ -180,8 +176,7 @@ Test(link, a_server_that_is_not_believed_gets_no_request)
 					.san = "DNS:localhost" });
 	open_client(&stranger);
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	settle(0);
 	cr_assert_not_null(strstr(why(), "127.0.0.1:7000: the certificate is "
 					 "signed by 'other', which is not in "),
@@ -197,8 +192,7 @@ Test(link, without_a_name_there_is_no_handshake)
 	rig_tls = client.context;
 	rig_init("", 1);
 	rig_push();
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	cr_assert_not_null(strstr(why(), "127.0.0.1:7000: TLS: no name to look "
 					 "for"),
 			   "%s", why());

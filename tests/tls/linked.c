@@ -15,34 +15,27 @@ void open_client(const struct peer_options *o)
 void open_securing(const struct peer_options *o)
 {
 	open_client(o);
-	script_connected(&rig.world, 0);
-	rig_turn();
-}
-
-void linked_begin(void)
-{
-	certs_begin();
+	rig_connect(0);
 }
 
 void linked_end(void)
 {
 	rig_free();
-	client_close();
-	certs_end();
+	client_end();
 }
 
 void hear(int sock)
 {
 	struct script_sock *k = &rig.world.socks[sock];
 
-	peer_hears(&client.peer, k->out, k->out_len);
+	peer_hears(k->out, k->out_len);
 	k->out_len = 0;
 }
 
 size_t deliver(int sock)
 {
 	static char bytes[SCRIPT_BYTES];
-	size_t n = peer_take(&client.peer, bytes, sizeof(bytes));
+	size_t n = peer_take(bytes, sizeof(bytes));
 
 	if (n > 0)
 		script_says_bytes(&rig.world, sock, bytes, n);
@@ -67,15 +60,14 @@ const char *heard(int sock)
 
 void say(int sock, const char *text)
 {
-	peer_says(&client.peer, text, strlen(text));
+	peer_says(text, strlen(text));
 	deliver(sock);
 	rig_turn();
 }
 
 void greet(int sock)
 {
-	script_connected(&rig.world, sock);
-	rig_turn();
+	rig_connect(sock);
 	settle(sock);
 	cr_assert_str_eq(heard(sock), "HI\n", "%s", rig.e->links[0]->why.text);
 	say(sock, "HI\n");
@@ -90,7 +82,7 @@ void open_up(const struct peer_options *o)
 
 void connect_again(int sock)
 {
-	peer_again(&client.peer);
+	peer_again();
 	for (int i = 0; rig.world.opened <= sock && i < 20; i++)
 		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
 	cr_assert_eq(rig.world.opened, sock + 1);

@@ -6,8 +6,7 @@
 #include "tests/loop/rig.h"
 #include "tests/tls/client.h"
 
-/* The .init and .fini of the suite. */
-void linked_begin(void);
+/* The .fini of the suite. */
 void linked_end(void);
 
 /* An engine that connects; and up to the handshake, or the end of the

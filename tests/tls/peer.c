@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/tls/peer.h"
+#include "tests/tls/client.h"
 
 #include <openssl/err.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "support/check.h"
-#include "tests/tls/certs.h"
+
+static struct peer *const p = &client.peer;
 
 static const char *pem(const char *name, const char *suffix)
 {
@@ -16,7 +17,7 @@ static const char *pem(const char *name, const char *suffix)
 	return certs_path(file);
 }
 
-void peer_init(struct peer *p, const struct peer_options *o)
+void peer_init(const struct peer_options *o)
 {
 	static const struct peer_options preset;
 	const char *cert;
@@ -45,10 +46,10 @@ void peer_init(struct peer *p, const struct peer_options *o)
 					   SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
 				   NULL);
 	}
-	peer_again(p);
+	peer_again();
 }
 
-static void end(struct peer *p)
+static void end(void)
 {
 	if (p->ssl)
 		SSL_set_shutdown(p->ssl,
@@ -56,9 +57,9 @@ static void end(struct peer *p)
 	SSL_free(p->ssl);
 }
 
-void peer_again(struct peer *p)
+void peer_again(void)
 {
-	end(p);
+	end();
 	p->ssl = SSL_new(p->ctx);
 	p->in = BIO_new(BIO_s_mem());
 	p->out = BIO_new(BIO_s_mem());
@@ -69,13 +70,13 @@ void peer_again(struct peer *p)
 	p->said_len = 0;
 }
 
-void peer_free(struct peer *p)
+void peer_free(void)
 {
-	end(p);
+	end();
 	SSL_CTX_free(p->ctx);
 }
 
-void peer_hears(struct peer *p, const void *bytes, size_t n)
+void peer_hears(const void *bytes, size_t n)
 {
 	size_t got;
 
@@ -93,7 +94,7 @@ void peer_hears(struct peer *p, const void *bytes, size_t n)
 	ERR_pop_to_mark();
 }
 
-void peer_says(struct peer *p, const void *bytes, size_t n)
+void peer_says(const void *bytes, size_t n)
 {
 	size_t done;
 
@@ -101,65 +102,9 @@ void peer_says(struct peer *p, const void *bytes, size_t n)
 		CHECK(SSL_write_ex(p->ssl, bytes, n, &done) == 1);
 }
 
-size_t peer_take(struct peer *p, void *out, size_t size)
+size_t peer_take(void *out, size_t size)
 {
 	int n = BIO_read(p->out, out, (int)size);
 
 	return n > 0 ? (size_t)n : 0;
-}
-
-/* The session's ciphertext to the peer; returns how many bytes. */
-static size_t carry_there(struct dlki_tls *t, struct peer *p, size_t piece)
-{
-	struct dlki_bytes b = { 0 };
-	struct dlk_error err;
-	size_t all = 0;
-
-	CHECK(t->type->take(t, &b, &err) == 0);
-	while (dlki_bytes_len(&b) > 0) {
-		size_t n = dlki_bytes_len(&b);
-
-		n = n < piece ? n : piece;
-		peer_hears(p, dlki_bytes_at(&b), n);
-		dlki_bytes_take(&b, n);
-		all += n;
-	}
-	dlki_bytes_free(&b);
-	return all;
-}
-
-static int carry_here(struct dlki_tls *t, struct peer *p, size_t piece,
-		      char *got, size_t *moved, struct dlk_error *err)
-{
-	char cipher[65536], plain[4096];
-	ssize_t n = 0;
-	size_t len;
-	int rc;
-
-	CHECK(piece <= sizeof(cipher));
-	len = peer_take(p, cipher, piece);
-	*moved += len;
-	rc = t->type->feed(t, cipher, len, err);
-	while (rc == 0 && t->up &&
-	       (n = t->type->read(t, plain, sizeof(plain) - 1, err)) > 0) {
-		plain[n] = '\0';
-		if (got)
-			CHECK(strlen(got) + (size_t)n < 4096);
-		if (got)
-			strncat(got, plain, (size_t)n);
-	}
-	return rc != 0 ? rc : (int)n;
-}
-
-int exchange(struct dlki_tls *t, struct peer *p, size_t piece, char *got,
-	     struct dlk_error *err)
-{
-	size_t moved;
-	int rc;
-
-	do {
-		moved = carry_there(t, p, piece);
-		rc = carry_here(t, p, piece, got, &moved, err);
-	} while (moved > 0 && rc == 0);
-	return rc;
 }

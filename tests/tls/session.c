@@ -7,18 +7,7 @@
 
 #include "tests/tls/client.h"
 
-static void begin(void)
-{
-	certs_begin();
-}
-
-static void end(void)
-{
-	client_close();
-	certs_end();
-}
-
-TestSuite(session, .init = begin, .fini = end);
+TestSuite(session, .init = certs_begin, .fini = client_end);
 
 static const struct peer_options tls12 = { .version = TLS1_2_VERSION };
 
@@ -26,12 +15,6 @@ static void meet(void)
 {
 	cr_assert_eq(client_meets("localhost"), 0, "%s", client.err.text);
 	cr_assert(client.t->up);
-}
-
-static void client_begins(void)
-{
-	client.t = client.context->type->begin(client.context, "localhost", "p",
-					       &client.err);
 }
 
 static ssize_t client_reads(char plain[8])
@@ -44,28 +27,24 @@ static void echo(void)
 	client_says("ping");
 	cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
 	cr_assert_str_eq(client.peer.said, "ping");
-	peer_says(&client.peer, "pong", 4);
+	peer_says("pong", 4);
 	cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
 	cr_assert_str_eq(client.got, "pong");
 }
 
 Test(session, plaintext_goes_both_ways)
 {
-	client_open(NULL, NULL);
-	meet();
-	cr_assert_eq(SSL_version(client.peer.ssl), TLS1_3_VERSION);
-	cr_assert_str_eq(SSL_get_servername(client.peer.ssl,
-					    TLSEXT_NAMETYPE_host_name),
-			 "localhost");
-	echo();
-}
-
-Test(session, tls_1_2_will_do)
-{
-	client_open(NULL, &tls12);
-	meet();
-	cr_assert_eq(SSL_version(client.peer.ssl), TLS1_2_VERSION);
-	echo();
+	for (int old = 0; old < 2; old++) {
+		client_open(NULL, old ? &tls12 : NULL);
+		meet();
+		cr_assert_eq(SSL_version(client.peer.ssl),
+			     old ? TLS1_2_VERSION : TLS1_3_VERSION);
+		cr_assert_str_eq(SSL_get_servername(client.peer.ssl,
+						    TLSEXT_NAMETYPE_host_name),
+				 "localhost");
+		echo();
+		client_close();
+	}
 }
 
 static unsigned char pattern(size_t i)
@@ -100,10 +79,9 @@ Test(session, sixteen_mebibytes_come_whole)
 		for (size_t i = 0; i < sizeof(plain); i++)
 			plain[i] = pattern(said + i);
 		n = all - said < sizeof(plain) ? all - said : sizeof(plain);
-		peer_says(&client.peer, plain, n);
+		peer_says(plain, n);
 		said += n;
-		while ((n = peer_take(&client.peer, cipher, sizeof(cipher))) >
-		       0) {
+		while ((n = peer_take(cipher, sizeof(cipher))) > 0) {
 			cr_assert_eq(client_hears(cipher, n), 0);
 			came = read_on(came);
 		}
@@ -138,7 +116,7 @@ static void ask_for_keys(void)
 {
 	cr_assert_eq(SSL_key_update(client.peer.ssl, SSL_KEY_UPDATE_REQUESTED),
 		     1);
-	peer_says(&client.peer, "+", 1);
+	peer_says("+", 1);
 }
 
 Test(session, new_keys_may_come_byte_by_byte)
@@ -147,10 +125,8 @@ Test(session, new_keys_may_come_byte_by_byte)
 	meet();
 	for (int i = 0; i < 3; i++) {
 		ask_for_keys();
-		peer_says(&client.peer, "abc", 3);
-		cr_assert_eq(exchange(client.t, &client.peer, 1, client.got,
-				      &client.err),
-			     0, "%s", client.err.text);
+		peer_says("abc", 3);
+		cr_assert_eq(client_exchange_by(1), 0, "%s", client.err.text);
 		cr_assert_str_eq(client.got, "+abc");
 		client.got[0] = '\0';
 		client.peer.said_len = 0;
@@ -168,7 +144,7 @@ Test(session, new_keys_are_answered_before_the_next_record)
 	client_open(NULL, NULL);
 	meet();
 	ask_for_keys();
-	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	n = peer_take(cipher, sizeof(cipher));
 	cr_assert_eq(client_hears(cipher, n), 0);
 	cr_assert_eq(client_reads(plain), 1);
 	cr_assert_eq(client_reads(plain), 0);
@@ -187,7 +163,7 @@ Test(session, a_renegotiation_is_refused)
 	echo();
 	cr_assert_eq(SSL_renegotiate(client.peer.ssl), 1);
 	cr_assert_eq(SSL_do_handshake(client.peer.ssl), 1);
-	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	n = peer_take(cipher, sizeof(cipher));
 	cr_assert_gt(n, 0);
 	cr_assert_eq(client_hears(cipher, n), 0);
 	cr_assert_eq(client_reads(plain), 0);
@@ -207,10 +183,10 @@ Test(session, a_byte_that_changed_on_the_way_is_found)
 
 	client_open(NULL, NULL);
 	meet();
-	peer_says(&client.peer, "good", 4);
+	peer_says("good", 4);
 	first = BIO_ctrl_pending(client.peer.out);
-	peer_says(&client.peer, "bad", 3);
-	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	peer_says("bad", 3);
+	n = peer_take(cipher, sizeof(cipher));
 	cipher[first + 10] ^= 1;
 	cr_assert_eq(client_hears(cipher, n), 0);
 	cr_assert_eq(client_reads(plain), 4);
