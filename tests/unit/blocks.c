@@ -19,15 +19,6 @@ static void *get_zeroed(struct dlki_blocks *b)
 	return memset(block, 0xa5, SIZE);
 }
 
-Test(blocks, are_zeroed_each_time)
-{
-	struct dlki_blocks b = { 0 };
-
-	for (int i = 0; i < 10; i++)
-		dlki_blocks_put(&b, get_zeroed(&b));
-	dlki_blocks_destroy(&b);
-}
-
 Test(blocks, are_never_given_twice)
 {
 	struct dlki_blocks b = { 0 };

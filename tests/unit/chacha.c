@@ -2,7 +2,6 @@
 #include "core/owner.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 TestSuite(chacha);
 
@@ -28,21 +27,5 @@ Test(chacha, is_that_of_the_rfc)
 		dlki_chacha_run(key, nonce, 1 - place, out);
 		cr_expect_arr_eq(out + 64 * place, block, sizeof(block),
 				 "as block %u", (unsigned int)place);
-	}
-}
-
-Test(chacha, never_repeats_a_block)
-{
-	static const unsigned char nonce[12];
-	unsigned char key[DLKI_CHACHA_KEY] = { 0 };
-	unsigned char a[DLKI_CHACHA_RUN], b[DLKI_CHACHA_RUN];
-
-	dlki_chacha_run(key, nonce, 0, a);
-	dlki_chacha_run(key, nonce, 4, b);
-	for (size_t i = 0; i < sizeof(a); i += 64) {
-		for (size_t j = 0; j < sizeof(b); j += 64) {
-			cr_expect_arr_neq(a + i, b + j, 64);
-			cr_expect(i == j || memcmp(a + i, a + j, 64) != 0);
-		}
 	}
 }

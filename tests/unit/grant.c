@@ -81,52 +81,6 @@ Test(grant, agrees_with_the_model_on_every_queue_up_to_six)
 	}
 }
 
-/* Queues as words: x and s ahead of the request. */
-Test(grant, table)
-{
-	static const struct {
-		const char *ahead;
-		enum dlk_mode mode;
-		uint32_t limit;
-		ptrdiff_t in_the_way;
-	} cases[] = {
-		{ "", DLK_EXCLUSIVE, 0, -1 },
-		{ "", DLK_SHARED, 0, -1 },
-		{ "", DLK_SHARED, 1, -1 },
-		{ "x", DLK_EXCLUSIVE, 0, 0 },
-		{ "xx", DLK_EXCLUSIVE, 0, 1 },
-		{ "s", DLK_EXCLUSIVE, 0, 0 },
-		{ "ss", DLK_EXCLUSIVE, 0, 1 },
-		{ "s", DLK_SHARED, 0, -1 },
-		{ "sss", DLK_SHARED, 0, -1 },
-		{ "sx", DLK_SHARED, 0, 1 },
-		{ "sxs", DLK_SHARED, 0, 1 }, /* no reader overtakes a writer */
-		{ "xsx", DLK_SHARED, 0, 2 },
-		{ "s", DLK_SHARED, 1, 0 },
-		{ "s", DLK_SHARED, 2, -1 },
-		{ "ss", DLK_SHARED, 2, 1 },
-		{ "sss", DLK_SHARED, 2, 2 },
-		{ "sss", DLK_SHARED, UINT32_MAX, -1 },
-		{ "ssx", DLK_SHARED, 2, 2 },
-		{ "xss", DLK_SHARED, 2, 2 },
-		{ "xs", DLK_SHARED, 2, 0 },
-	};
-
-	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-		struct dlk_queue_entry line[LINE_MAX] = { 0 };
-		struct dlk_queue_entry me = { cases[c].mode, cases[c].limit,
-					      1 };
-		size_t n = 0;
-
-		for (; cases[c].ahead[n]; n++)
-			line[n].mode = cases[c].ahead[n] == 'x' ?
-					       DLK_EXCLUSIVE :
-					       DLK_SHARED;
-		cr_expect_eq(dlk_grant(line, n, me), cases[c].in_the_way,
-			     "'%s' limit %u", cases[c].ahead, cases[c].limit);
-	}
-}
-
 /* Permits of a limit of three, ahead and asked for. The request overtakes no
  * entry, whether the entry holds or waits. */
 Test(grant, counts_permits)
