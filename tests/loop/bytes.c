@@ -51,7 +51,9 @@ Test(address, is_told_as_it_was_given)
 	dlki_address_text(&a, text);
 	cr_assert_str_eq(text, "/run/x");
 	cr_assert_eq(dlki_address_unix(&a, "", NULL), DLOCK_EINVAL);
-	memset(path, 'x', sizeof(path) - 1);
-	path[sizeof(path) - 1] = '\0';
+	memset(path, 'x', sizeof(path));
+	path[108] = '\0';
 	cr_assert_eq(dlki_address_unix(&a, path, NULL), DLOCK_EINVAL);
+	path[107] = '\0';
+	cr_assert_eq(dlki_address_unix(&a, path, NULL), 0);
 }

@@ -28,15 +28,6 @@ Test(drive, a_wait_for_an_answer_begins_with_what_is_to_be_told, .init = setup)
 	dlki_due_destroy(&due);
 }
 
-/* How many turns were begun in a while. */
-static int turns_in_a_while(void)
-{
-	int before = waits[DLKI_ANSWERS] + waits[DLKI_NEWS];
-
-	nap_ms(200);
-	return waits[DLKI_ANSWERS] + waits[DLKI_NEWS] - before;
-}
-
 Test(drive, an_idle_engine_sleeps, .init = setup)
 {
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);

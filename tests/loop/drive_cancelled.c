@@ -7,7 +7,6 @@
 #include "support/wait.h"
 #include "tests/loop/driven.h"
 
-#define WHILE_MS 200
 #define ASK_MS 40
 
 /* A call that is never answered, with a long deadline. */
@@ -66,14 +65,6 @@ static void cancel(struct caller *c)
 	atomic_store(&c->cancels, 1);
 	dlki_drive_rouse(engine);
 	expect_over(c, begun);
-}
-
-static int turns_in_a_while(void)
-{
-	int before = turns;
-
-	nap_ms(WHILE_MS);
-	return turns - before;
 }
 
 TestSuite(drive_cancelled, .init = setup, .fini = teardown);

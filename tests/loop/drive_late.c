@@ -108,24 +108,11 @@ static pthread_t start_awaiting(atomic_int *is_over)
 	}
 }
 
-static int has_ended(const struct call *c)
-{
-	int ended;
-
-	cr_assert_eq(dlki_lock(engine), 0);
-	ended = c->ended;
-	dlki_unlock(engine);
-	return ended;
-}
-
 /* Let the deadline of an op go by while a leader is in await(). */
 static void let_one_end(struct call *c, dlk_time deadline)
 {
 	prepare(c, DLKI_ATTEMPT, 2, deadline, 0);
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &c->op), 0);
-	dlki_push(engine);
-	dlki_unlock(engine);
+	submit(c);
 	EVENTUALLY(has_ended(c));
 	cr_assert_eq(c->op.outcome, DLKI_UNANSWERED);
 }
@@ -149,14 +136,6 @@ Test(drive, a_leader_in_await_delays_no_deadline, .init = setup)
 	pthread_join(id, NULL);
 }
 
-static int looks_in_a_while(void)
-{
-	int before = turns;
-
-	nap_ms(100);
-	return turns - before;
-}
-
 /* The leader looks for silence, and no other thread runs meanwhile. */
 Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time, .init = setup)
 {
@@ -168,7 +147,7 @@ Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time, .init = setup)
 	nap_ms(5);
 	id = start_awaiting(&is_over);
 	let_one_end(&c, dlk_now() + 50 * DLK_MS);
-	EVENTUALLY(looks_in_a_while() == 0);
+	EVENTUALLY(turns_in_a_while() == 0);
 	await_held_up = 0;
 	pthread_join(id, NULL);
 }
@@ -183,17 +162,14 @@ Test(drive, a_silent_link_with_a_leader_in_a_write_costs_no_time, .init = setup)
 	start_leader(&t);
 	write_held_up = 1;
 	prepare(&c, DLKI_ATTEMPT, 2, dlk_now() + 100 * DLK_MS, 0);
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &c.op), 0);
-	dlki_push(engine);
-	dlki_unlock(engine);
+	submit(&c);
 	EVENTUALLY(is_in_write);
 	cr_assert_eq(dlki_lock(engine), 0);
 	dlki_push(engine);
 	dlki_unlock(engine);
 	EVENTUALLY(has_ended(&c));
 	cr_assert_eq(c.op.outcome, DLKI_UNANSWERED);
-	cr_assert_lt(looks_in_a_while(), 100);
+	cr_assert_lt(turns_in_a_while(), 100);
 	write_held_up = 0;
 	end_wait(&t);
 }
@@ -206,10 +182,7 @@ static void expect_an_answer(void)
 	struct call c;
 
 	prepare(&c, DLKI_ATTEMPT, 1, DLK_FOREVER, 0);
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &c.op), 0);
-	dlki_push(engine);
-	dlki_unlock(engine);
+	submit(&c);
 	EVENTUALLY(has_ended(&c));
 	cr_assert_eq(c.op.outcome, DLKI_GRANTED);
 }
@@ -218,7 +191,7 @@ static void expect_an_answer(void)
 Test(drive, an_answer_that_no_thread_waits_for_is_read, .init = setup)
 {
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-	EVENTUALLY(looks_in_a_while() == 0);
+	EVENTUALLY(turns_in_a_while() == 0);
 	expect_an_answer();
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	expect_an_answer();

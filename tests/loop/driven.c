@@ -153,18 +153,50 @@ dlk_time soon(void)
 	return dlk_now() + patience_ms() * DLK_MS;
 }
 
+void submit(struct call *c)
+{
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c->op), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+}
+
+int has_ended(const struct call *c)
+{
+	int ended;
+
+	cr_assert_eq(dlki_lock(engine), 0);
+	ended = c->ended;
+	dlki_unlock(engine);
+	return ended;
+}
+
+enum dlki_outcome call_out(struct call *c)
+{
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c->op), 0);
+	cr_assert(dlki_drive(engine, &c->waiter, DLK_FOREVER));
+	dlki_unlock(engine);
+	cr_assert_eq(c->ended, 1);
+	return c->op.outcome;
+}
+
 enum dlki_outcome call(enum dlki_verb verb, uint64_t n)
 {
 	struct call c;
 
 	prepare(&c, verb, n, soon(), 1);
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &c.op), 0);
-	cr_assert(dlki_drive(engine, &c.waiter, DLK_FOREVER));
-	dlki_unlock(engine);
-	cr_assert_eq(c.ended, 1);
-	return c.op.outcome;
+	return call_out(&c);
 }
+
+int turns_in_a_while(void)
+{
+	int before = turns;
+
+	nap_ms(100);
+	return turns - before;
+}
+
 static void *wait_in_thread(void *arg)
 {
 	struct thread *t = arg;

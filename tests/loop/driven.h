@@ -38,8 +38,18 @@ void prepare(struct call *c, enum dlki_verb verb, uint64_t n, dlk_time deadline,
 	     int waits_for_it);
 dlk_time soon(void);
 
+/* Submit the op, and push.  Has it ended? */
+void submit(struct call *c);
+int has_ended(const struct call *c);
+
 /* An attempt of this lock, or a release, to the end; returns the outcome. */
 enum dlki_outcome call(enum dlki_verb verb, uint64_t n);
+
+/* ... of the op of prepare(). */
+enum dlki_outcome call_out(struct call *c);
+
+/* Return how many `turns` a while has. */
+int turns_in_a_while(void);
 
 struct thread {
 	struct dlki_waiter waiter;

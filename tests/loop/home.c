@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "support/address.h"
 #include "tests/loop/homes.h"
 
 static const dlk_time never = DLK_FOREVER;
@@ -25,20 +24,6 @@ Test(home, is_as_far_away_as_its_greeting_takes)
 }
 
 /* ---- Several addresses --------------------------------------------------- */
-
-Test(home, all_addresses_are_seen_before_anything_is_asked)
-{
-	begin(7001, 7002);
-	rig_submit(1, DLKI_ATTEMPT, never);
-	greet(0, 7001, "HI one\n");
-	cr_assert_eq(rig.up, 0);
-	cr_assert(!rig.world.socks[0].is_open);
-	cr_assert_str_eq(script_heard(&rig.world, 0), "");
-	greet(1, 7002, "HI one\n");
-	expect_up(1, 0);
-	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
-	cr_assert_eq(rig.down, 0);
-}
 
 Test(home, two_servers_of_one_name_are_refused)
 {
@@ -99,29 +84,6 @@ Test(home, an_address_that_is_silent_may_be_another_server)
 		       "give one address");
 }
 
-static void localhost(const char *first, const char *second)
-{
-	rig_init_host("", "localhost", NULL);
-	rig.world.named = 2;
-	address_tcp(&rig.world.names[0], first, 7001);
-	address_tcp(&rig.world.names[1], second, 7001);
-	rig_push();
-}
-
-Test(home, one_family_of_this_host_that_refuses_is_nobody)
-{
-	localhost("::1", "127.0.0.1");
-	refuse(0, 7001, -ECONNREFUSED);
-	greet(1, 7001, "HI one\n");
-	expect_up(1, 0);
-	localhost("127.0.0.1", "::1");
-	greet(0, 7001, "HI one\n");
-	refuse(1, 7001, -ECONNREFUSED);
-	greet(2, 7001, "HI one\n");
-	expect_up(1, 0);
-	cr_assert_eq(rig.world.socks[2].to.to.any.sa_family, AF_INET);
-}
-
 Test(home, an_address_without_a_route_is_left_out)
 {
 	begin(7001, 7002);
@@ -132,27 +94,6 @@ Test(home, an_address_without_a_route_is_left_out)
 			 "h.test:7000: there is no route to 127.0.0.1:7002; if "
 			 "others reach another server there, give the address "
 			 "127.0.0.1:7001");
-	greet(2, 7001, "HI one\n");
-	expect_up(1, 0);
-}
-
-/* The ports of this host are used up: others reach the address. */
-Test(home, an_address_without_a_port_left_may_be_another_server)
-{
-	begin(7001, 7002);
-	greet(0, 7001, "HI one\n");
-	refuse(1, 7002, -EADDRNOTAVAIL);
-	expect_down(1, "h.test:7000: 127.0.0.1:7002 does not answer and may be "
-		       "another server than 127.0.0.1:7001, which answers; "
-		       "give one address");
-}
-
-/* A host without IPv6 gives the same error. */
-Test(home, an_ipv6_address_without_an_own_address_is_left_out)
-{
-	localhost("127.0.0.1", "::1");
-	greet(0, 7001, "HI one\n");
-	refuse(1, 7001, -EADDRNOTAVAIL);
 	greet(2, 7001, "HI one\n");
 	expect_up(1, 0);
 }
@@ -191,18 +132,6 @@ Test(home, is_looked_for_at_all_addresses)
 	expect_up(2, 0);
 	lose(2);
 	await(3, 7002);
-}
-
-Test(home, that_has_gone_is_followed_by_the_name)
-{
-	begin_at_home(7001);
-	named(7002, 0);
-	lose(0);
-	refuse(1, 7001, -ECONNREFUSED);
-	greet(2, 7002, "HI two\n");
-	expect_up(2, 1);
-	cr_assert_str_eq(rig.told, "h.test:7000 is another server, or was "
-				   "restarted: every hold is checked");
 }
 
 Test(home, is_not_exchanged_while_one_of_the_addresses_is_silent)
@@ -286,18 +215,6 @@ Test(home, that_does_not_tell_is_its_address)
 	lose(0);
 	greet(1, 7000, "HI\n");
 	expect_up(2, 0);
-}
-
-Test(home, that_became_a_replica_is_left)
-{
-	begin_at_home(7001);
-	named(7002, 0);
-	rig_submit(1, DLKI_ATTEMPT, never);
-	rig.world.clock += 5000 * DLK_MS;
-	rig_say(0, "V\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	greet(1, 7002, "HI two\n");
-	expect_up(2, 1);
 }
 
 /* The name may still lead there. */

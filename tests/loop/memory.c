@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/loop/drive.h"
@@ -13,10 +12,10 @@
 #include "core/loop/state.h"
 #include "core/world/real.h"
 #include "support/address.h"
+#include "support/fault.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/rig.h"
 #include "tests/loop/script.h"
-#include "tests/loop/shortage.h"
 
 TestSuite(memory, .fini = rig_free);
 
@@ -89,7 +88,7 @@ static void run(void)
 }
 
 /* Returns whether the n-th allocation was reached. */
-static int scenario(long n)
+static int scenario(int n)
 {
 	struct dlki_address address;
 	struct dlki_engine_options options = {
@@ -113,7 +112,7 @@ static int scenario(long n)
 	if (named)
 		options.place.host = "h.test";
 	script_named(&world, 1, &port);
-	shortage_at(n);
+	fault_in("memory", n, ENOMEM);
 	engine = dlki_engine_new(&options, &err);
 	if (engine) {
 		dlki_lock(engine);
@@ -123,10 +122,9 @@ static int scenario(long n)
 	} else {
 		cr_assert_eq(err.code, DLOCK_ENOMEM);
 	}
-	reached = shortage_came();
-	shortage_at(0);
+	reached = fault_came();
 	for (int i = 0; i < OPS; i++)
-		cr_assert_eq(ended[i], submitted[i], "allocation %ld, op %d", n,
+		cr_assert_eq(ended[i], submitted[i], "allocation %d, op %d", n,
 			     i);
 	for (int i = 0; i < world.opened; i++)
 		cr_assert(!world.socks[i].is_open);
@@ -134,30 +132,17 @@ static int scenario(long n)
 	return reached;
 }
 
-static void each_fails(long least)
-{
-	long n = 1;
-
-	while (scenario(n))
-		n++;
-	cr_assert_gt(n, least, "%ld allocations", n);
-}
-
 Test(memory, every_op_ends_once_whichever_allocation_fails)
 {
-	each_fails(15);
-}
+	for (int i = 0; i < 3; i++) {
+		int n = 1;
 
-Test(memory, a_name_is_looked_up_whichever_allocation_fails)
-{
-	named = 1;
-	each_fails(15);
-}
-
-Test(memory, a_server_that_refuses_us_is_left_without_memory_too)
-{
-	refusing = 1;
-	each_fails(10);
+		named = i == 1;
+		refusing = i == 2;
+		while (scenario(n))
+			n++;
+		cr_assert_gt(n, refusing ? 10 : 15, "%d: %d", i, n);
+	}
 }
 
 /* An opening waits for these news. */
@@ -168,9 +153,9 @@ Test(memory, a_server_is_up_without_memory)
 	script_connected(&rig.world, 0);
 	rig_turn();
 	script_says(&rig.world, 0, "HI\n");
-	shortage_at(1);
+	fault_in("memory", 1, ENOMEM);
 	rig_turn();
-	shortage_at(0);
+	fault_came();
 	cr_assert_eq(rig.up, 1);
 }
 
@@ -179,10 +164,9 @@ static void turn_without_room_for_news(void)
 {
 	for (int i = 0; i < 16; i++)
 		dlki_wake(rig.e->store, 1);
-	shortage_at(1);
+	fault_in("memory", 1, ENOMEM);
 	rig_turn();
-	cr_assert(shortage_came());
-	shortage_at(0);
+	cr_assert(fault_came());
 }
 
 /* A claim that waits for the news would wait until the deadline. */
@@ -212,12 +196,11 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 {
 	static const struct dlki_tag tag;
 	struct dlki_address address;
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t len = sizeof(address.to.in);
+	int listener;
 	struct dlki_world *w;
 	struct dlk_error err;
 
-	shortage_at(1);
+	fault_in("memory", 1, ENOMEM);
 	cr_assert_null(dlki_real_new(&err));
 	cr_assert_eq(err.code, DLOCK_ENOMEM);
 	w = dlki_real_new(&err);
@@ -225,11 +208,9 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 	cr_assert_eq(dlki_address_unix(&address, "/", NULL), 0);
 	cr_assert_eq(w->type->connect(w, &address, DLKI_NEWS, tag),
 		     -ECONNREFUSED);
-	cr_assert_eq(address_tcp(&address, "127.0.0.1", 0), 0);
-	cr_assert_eq(bind(listener, &address.to.any, address.len), 0);
+	listener = address_bound(&address);
 	cr_assert_eq(listen(listener, 1), 0);
-	cr_assert_eq(getsockname(listener, &address.to.any, &len), 0);
-	shortage_at(1);
+	fault_in("memory", 1, ENOMEM);
 	cr_assert_eq(w->type->connect(w, &address, DLKI_NEWS, tag), -ENOMEM);
 	close(listener);
 	dlki_real_free(w);
@@ -239,7 +220,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 					       .protocol = &at_once_protocol },
 		&err);
 	cr_assert_not_null(engine);
-	shortage_at(1);
+	fault_in("memory", 1, ENOMEM);
 	cr_assert_eq(dlki_drive_begin(engine, NULL, &err), DLOCK_ENOMEM);
 	cr_assert_eq(dlki_engine_is_up(engine), 1);
 	dlki_engine_free(engine);

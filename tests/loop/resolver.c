@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/loop/drive.h"
-#include "core/loop/state.h"
 #include "core/net/endpoint.h"
 #include "core/world/real.h"
 #include "support/census.h"
 #include "support/wait.h"
+#include "tests/loop/driven.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/stress/server.h"
 #include "unit/names.h"
@@ -22,7 +21,7 @@ static struct dlki_world *world;
 static struct dlki_lookup lookup;
 static struct dlki_found found;
 
-static void setup(void)
+static void begin(void)
 {
 	struct dlk_error err;
 
@@ -31,14 +30,14 @@ static void setup(void)
 	cr_assert_not_null(world);
 }
 
-static void teardown(void)
+static void end(void)
 {
 	dlki_real_free(world);
 	names_go_on();
 	census_same(&before);
 }
 
-TestSuite(resolver, .init = setup, .fini = teardown);
+TestSuite(resolver, .init = begin, .fini = end);
 
 /* Without threads: the answer is there at once. */
 Test(resolver, the_caller_looks_up)
@@ -59,7 +58,7 @@ Test(resolver, the_caller_looks_up)
 
 static struct dlki_lookup ending;
 static pthread_t ender;
-static atomic_int kicks;
+static atomic_int counted;
 
 static void *end_it(void *arg)
 {
@@ -80,7 +79,7 @@ static void count_kick(struct dlki_world *w, enum dlki_set set)
 {
 	(void)w;
 	(void)set;
-	kicks++;
+	counted++;
 }
 
 Test(resolver, a_look_up_may_end_as_the_answer_comes)
@@ -95,7 +94,7 @@ Test(resolver, a_look_up_may_end_as_the_answer_comes)
 	names_go_on();
 	EVENTUALLY(dlki_lookup_take(&lookup, &found));
 	pthread_join(ender, NULL);
-	cr_assert_eq(kicks, 1);
+	cr_assert_eq(counted, 1);
 	cr_assert_eq(dlki_lookup_take(&ending, &found), 0);
 }
 
@@ -123,8 +122,6 @@ Test(resolver, an_address_is_no_name)
 
 /* ---- With an engine ------------------------------------------------------ */
 
-static struct dlki_engine *engine;
-
 static void open_engine(const char *host, uint16_t port)
 {
 	const struct dlki_engine_options options = {
@@ -148,29 +145,13 @@ static void close_engine(void)
 	dlki_engine_free(engine);
 }
 
-struct asking {
-	struct dlki_op op;
-	struct dlki_waiter waiter;
-};
-
-static void on_done(struct dlki_op *op, dlk_time now)
-{
-	(void)now;
-	dlki_waiter_done(engine, &((struct asking *)op)->waiter);
-}
-
 /* An attempt, to the end. */
 static enum dlki_outcome ask(int64_t ms)
 {
-	struct asking a = { .op = { .verb = DLKI_ATTEMPT, .done = on_done } };
+	struct call c;
 
-	dlki_waiter_init(&a.waiter);
-	a.op.deadline = dlk_now() + ms * DLK_MS;
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &a.op), 0);
-	cr_assert(dlki_drive(engine, &a.waiter, DLK_FOREVER));
-	dlki_unlock(engine);
-	return a.op.outcome;
+	prepare(&c, DLKI_ATTEMPT, 0, dlk_now() + ms * DLK_MS, 1);
+	return call_out(&c);
 }
 
 static void *go_on(void *arg)
@@ -218,7 +199,7 @@ Test(resolver, a_look_up_that_hangs_is_left_behind)
 	world->type = &counting;
 	names_go_on();
 	census_same(&opened);
-	cr_assert_eq(kicks, 0);
+	cr_assert_eq(counted, 0);
 	world->type = real;
 }
 

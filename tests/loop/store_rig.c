@@ -18,6 +18,21 @@ struct dlk_request rig_request = {
 
 /* ---- The server ---------------------------------------------------------- */
 
+void rig_lose(int sock)
+{
+	script_ends(&rig.world, sock);
+	rig_turn();
+}
+
+void rig_connected(int sock)
+{
+	for (int i = 0; i < 9 && rig.world.opened <= sock; i++)
+		rig_turn_until(rig.world.clock + 500 * DLK_MS);
+	cr_assert_eq(rig.world.opened, sock + 1);
+	script_connected(&rig.world, sock);
+	rig_turn();
+}
+
 void rig_say_slowly(int sock, const char *bytes)
 {
 	for (size_t i = 0; bytes[i]; i++) {

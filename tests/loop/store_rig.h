@@ -26,6 +26,12 @@ struct rig_store {
 void rig_open(const struct rig_store *store, const char *uri);
 void rig_end(void);
 
+/* The server closes the connection; and a turn. */
+void rig_lose(int sock);
+
+/* Let time pass until socket `sock` is there, which is then connected. */
+void rig_connected(int sock);
+
 /* The server sends a byte at a time, with a turn for each. */
 void rig_say_slowly(int sock, const char *bytes);
 

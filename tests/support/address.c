@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/check.h"
+
 int address_tcp(struct dlki_address *out, const char *host, uint16_t port)
 {
 	memset(out, 0, sizeof(*out));
@@ -21,6 +23,16 @@ int address_tcp(struct dlki_address *out, const char *host, uint16_t port)
 		return 0;
 	}
 	return DLOCK_EINVAL;
+}
+
+int address_bound(struct dlki_address *out)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	address_tcp(out, "127.0.0.1", 0);
+	CHECK(bind(fd, &out->to.any, out->len) == 0);
+	CHECK(getsockname(fd, &out->to.any, &out->len) == 0);
+	return fd;
 }
 
 int address_six_is_there(void)

@@ -8,6 +8,10 @@
  * address. */
 int address_tcp(struct dlki_address *out, const char *host, uint16_t port);
 
+/* Bind a socket to a free port of 127.0.0.1.  Returns the descriptor, which
+ * works: the test ends otherwise. */
+int address_bound(struct dlki_address *out);
+
 /* Has this machine a ::1? */
 int address_six_is_there(void);
 

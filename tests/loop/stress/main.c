@@ -303,7 +303,7 @@ static void open_engine(uint16_t port, struct dlki_world *world)
 		.world = world,
 		.protocol = &lines_protocol,
 		.label = "ear",
-		.place.host = "stress.test",
+		.place.host = "slow.test",
 		.place.port = port,
 		.news = &news,
 		.connect_ms = 2000 * slowness(),

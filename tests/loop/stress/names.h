@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads look a name up, and take the answer or end the look-up as the answer
- * comes.  In this program "stress.test" is 127.0.0.1.
+ * Threads look "slow.test" of unit/names.h up, and take the answer or end the
+ * look-up as the answer comes.
  */
 #ifndef TESTS_LOOP_STRESS_NAMES_H
 #define TESTS_LOOP_STRESS_NAMES_H

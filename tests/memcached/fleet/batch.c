@@ -2,8 +2,6 @@
 /* A batch in parts while all servers are down, and the next tries to connect an
  * age away. */
 #include <criterion/criterion.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "backends/memcached/batch.h"
@@ -20,22 +18,7 @@ static struct memc_server servers[SERVERS];
 static struct memc_session session = { .servers = servers, .n = SERVERS };
 static struct memc_ticket tickets[SERVERS];
 static int unreachable[SERVERS];
-static int bound;
-
-/* A port where no server listens. */
-static struct dlki_address closed_port(void)
-{
-	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(in);
-	struct dlki_address address;
-
-	bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(bound, (struct sockaddr *)&in, len), 0);
-	cr_assert_eq(getsockname(bound, (struct sockaddr *)&in, &len), 0);
-	cr_assert_eq(address_tcp(&address, "127.0.0.1", ntohs(in.sin_port)), 0);
-	return address;
-}
+static int bound; /* where no server listens */
 
 /* 1: the server has refused the connection, and is left alone from now on. */
 static int is_put_off(struct dlki_session *s)
@@ -78,8 +61,9 @@ static void start(struct dlki_session *s, const struct dlki_address *address)
 
 static void setup(void)
 {
-	struct dlki_address address = closed_port();
+	struct dlki_address address;
 
+	bound = address_bound(&address);
 	for (size_t i = 0; i < SERVERS; i++) {
 		start(&servers[i].engine, &address);
 		tickets[i].server = &servers[i];
