@@ -191,15 +191,18 @@ Test(memcached_age, what_is_lost_for_good_is_believed_within_a_second)
 	}
 }
 
+/* ---- A few answers ------------------------------------------------------- */
+
+static struct memc_age age;
+static struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
+static dlk_time t = 9000 * SECOND;
+
 /* Another run of the server is judged by itself. */
 Test(memcached_age, begins_anew_with_another_server)
 {
-	struct memc_age age = { 0 };
-	struct memc_stats old = { .time_s = 5000, .uptime_s = 4000 };
 	struct memc_stats fresh = { .time_s = 5005, .uptime_s = 3 };
-	dlk_time t = 9000 * SECOND;
 
-	CHECK_INT(learn(&age, &old, t, t), >=, t);
+	CHECK_INT(learn(&age, &st, t, t), >=, t);
 	t += 5 * SECOND;
 	CHECK_INT(learn(&age, &fresh, t, t), >=, t);
 	t += 10 * SECOND;
@@ -209,10 +212,6 @@ Test(memcached_age, begins_anew_with_another_server)
 /* The server may have been stopped when the first request was sent. */
 Test(memcached_age, of_a_slow_first_answer_is_trusted_once_it_advances)
 {
-	struct memc_age age = { 0 };
-	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
-	dlk_time t = 9000 * SECOND;
-
 	CHECK_INT(learn(&age, &st, t, t + 300 * MS), <, t);
 	t += 300 * MS;
 	CHECK_INT(learn(&age, &st, t, t), <, t);
@@ -225,10 +224,6 @@ Test(memcached_age, of_a_slow_first_answer_is_trusted_once_it_advances)
 /* The server may have been stopped in the midst of the handshake of TLS. */
 Test(memcached_age, behind_a_slow_connection_is_trusted_once_it_advances)
 {
-	struct memc_age age = { 0 };
-	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
-	dlk_time t = 9000 * SECOND;
-
 	CHECK_INT(dlki_memc_age_learn(&age, &st, t - 300 * MS, t, t + MS), <,
 		  t);
 	t += 20 * MS;
@@ -241,10 +236,6 @@ Test(memcached_age, behind_a_slow_connection_is_trusted_once_it_advances)
 
 Test(memcached_age, behind_a_connection_over_a_long_way_is_trusted)
 {
-	struct memc_age age = { 0 };
-	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
-	dlk_time t = 9000 * SECOND;
-
 	CHECK_INT(dlki_memc_age_learn(&age, &st, t - 800 * MS, t, t + 200 * MS),
 		  >, t + 200 * MS);
 }
@@ -271,19 +262,17 @@ Test(memcached_age, is_asked_for_sooner_over_a_long_way)
  * first time behind a stop. */
 Test(memcached_age, of_another_run_is_judged_by_the_run_before)
 {
-	struct memc_stats old = { .time_s = 5000, .uptime_s = 4000 };
 	struct memc_stats goes = { .time_s = 5060, .uptime_s = 50 };
 	struct memc_stats stood = { .time_s = 5019, .uptime_s = 9 };
 	struct memc_stats far = { .time_s = INT64_MAX, .uptime_s = 1 };
-	struct memc_age age = { 0 }, same;
-	dlk_time t = 9000 * SECOND;
+	struct memc_age same;
 
-	CHECK_INT(learn(&age, &old, t, t), >=, t);
+	CHECK_INT(learn(&age, &st, t, t), >=, t);
 	same = age;
 	t += 60 * SECOND;
 	CHECK_INT(learn(&same, &goes, t, t), >=, t);
 	same = age;
 	CHECK_INT(learn(&same, &stood, t, t), <, t);
 	CHECK_INT(learn(&age, &far, t, t), <, t);
-	CHECK_INT(learn(&age, &old, t, t), <, t);
+	CHECK_INT(learn(&age, &st, t, t), <, t);
 }

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/base/clock.h"
@@ -46,51 +45,6 @@ CASE(memcached_refuse, semaphore_too_large)
 
 	ask(semaphore(c, "x", 1025), -1, DLOCK_ENOTSUP);
 	CHECK_TEXT(dlock_errmsg(), "1025");
-}
-
-/* The library can lock each name that it accepts. */
-static void try_name(dlock_client *c, const char *name)
-{
-	dlock_lock *l = NULL;
-	int rc = dlock_mutex_new(&l, c, name);
-
-	if (rc != 0) {
-		CHECK_INT(rc, ==, DLOCK_EINVAL);
-		return;
-	}
-	give(take(l));
-	dlock_lock_free(l);
-}
-
-EITHER_WAY(memcached_refuse, names)
-{
-	static const char *const evil[] = {
-		"x 0 0 1\r\nA\r\ndelete victim\r\nadd y",
-		"x 0 0 1",
-		"victim",
-		"x\r\nflush_all\r\n",
-		"dlock.lnx",
-		"x C1 ME",
-		"../victim",
-		"%s%n",
-	};
-	dlock_client *c = direct(&s, "prefix=victim");
-	char *name = malloc(10001);
-
-	scene_do(&s, "set victim 7 0 0\r\n", NULL);
-	for (size_t i = 0; i < sizeof(evil) / sizeof(evil[0]); i++)
-		try_name(c, evil[i]);
-	for (int byte = 0; byte < 256; byte++) {
-		snprintf(name, 8, "a%cb", byte);
-		try_name(c, name);
-	}
-	for (int len = 0; len <= 10000; len += len < 300 ? 1 : 97) {
-		memset(name, 'n', (size_t)len);
-		name[len] = '\0';
-		try_name(c, name);
-	}
-	CHECK_TEXT(scene_do(&s, "get victim", NULL), "VALUE victim 7 0");
-	free(name);
 }
 
 static bool listed(const char *reply, size_t len)

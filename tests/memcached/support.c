@@ -39,13 +39,6 @@ struct scene scene_new(const char *protocol,
 	return s;
 }
 
-void scene_restart(const struct scene *s)
-{
-	CHECK_INT(lab_server_kill(s->server), ==, 0);
-	CHECK_INT(lab_server_restart(s->server, false), ==, 0);
-	end_now(direct(s, ""));
-}
-
 const char *scene_do(const struct scene *s, const char *format, const char *key)
 {
 	static _Thread_local char reply[65536];
@@ -78,14 +71,6 @@ uint64_t stat_of(const struct scene *s, const char *name)
 
 	CHECK(at);
 	return strtoull(at + strlen(name), NULL, 10);
-}
-
-uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
-{
-	uint64_t before = stat_of(s, "STAT cmd_get ");
-
-	give(take(l));
-	return stat_of(s, "STAT cmd_get ") - before;
 }
 
 /* Return the server's count of seconds, which stops with the server. */

@@ -44,9 +44,6 @@ struct scene scene_new(const char *protocol,
 	}                                                                      \
 	static void name(struct scene s)
 
-/* Kill the server, start another run, and wait until this run grants. */
-void scene_restart(const struct scene *s);
-
 /* Open a client by the proxy or without, until the case's end; `query` may be
  * "". */
 dlock_client *by_proxy(const struct scene *s, const char *query);
@@ -72,9 +69,6 @@ void mark_ends_in(const struct scene *s, const char *key, int64_t left_s);
 
 /* Return a number of the server's `stats`: "STAT cmd_get ". */
 uint64_t stat_of(const struct scene *s, const char *name);
-
-/* Count the gets of an acquire and a release of a free lock. */
-uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l);
 
 /* Acquire, expect `rc`, and return the time that the call took. */
 int64_t ask(dlock_lock *l, int64_t timeout_ms, int rc);

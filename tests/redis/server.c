@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that forgets, restarts, or became a replica. */
+/* A server that restarts, or became a replica. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -17,22 +17,6 @@ static void set_up(const struct lab_redis_options *o, const char *query)
 	server = server_start(o);
 	c = client_of(server->port, query, &diary);
 	l = mutex(c, "x");
-}
-
-CASE(redis_server, that_forgot_the_scripts_is_told_them)
-{
-	dlock_hold *h;
-
-	set_up(NULL, "ttl=900ms");
-	for (int i = 0; i < 3; i++) {
-		server_do(server, "SCRIPT FLUSH");
-		h = take(l, 0);
-		server_do(server, "SCRIPT FLUSH");
-		EVENTUALLY(stats(c).renewed > (uint64_t)i);
-		server_do(server, "SCRIPT FLUSH");
-		give(h);
-	}
-	CHECK_INT(stats(c).renew_failed, ==, 0);
 }
 
 /* The first request to the new run has all holds verified: a renewal would find

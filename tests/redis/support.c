@@ -136,11 +136,6 @@ dlock_client *client_of(int port, const char *query, struct diary *d)
 	return client_of_case(uri_of(port, all), &o);
 }
 
-dlock_lock *elsewhere(const struct lab_server *s, const char *query)
-{
-	return mutex(client_of(s->port, query, NULL), "x");
-}
-
 void warm_up(dlock_client *c)
 {
 	dlock_lock *l = mutex(c, "warm-up");

@@ -60,10 +60,6 @@ const char *uri_of(int port, const char *query);
  * a busy machine does not look like a broken server. */
 dlock_client *client_of(int port, const char *query, struct diary *d);
 
-/* The mutex "x" of another client: waiters of the holder's own client would not
- * ask the server, but wait for the claim to be passed. */
-dlock_lock *elsewhere(const struct lab_server *s, const char *query);
-
 /* Acquire and release once: teaches the server the scripts. */
 void warm_up(dlock_client *c);
 

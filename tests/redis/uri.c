@@ -80,67 +80,6 @@ CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 		      "127.0.0.1:1");
 }
 
-/* Of a socket at a path of so many bytes. */
-static const char *unix_uri(size_t bytes)
-{
-	static const char begin[] = "redis+unix://", end[] = "?connect=200ms";
-	static char uri[256];
-	char *at = uri + sizeof(begin) - 1;
-
-	memcpy(uri, begin, sizeof(begin));
-	memset(at, 'x', bytes);
-	*at = '/';
-	memcpy(at + bytes, end, sizeof(end));
-	return uri;
-}
-
-CASE(redis_uri, of_a_unix_socket_has_room_for_so_long_a_path)
-{
-	opening_fails(unix_uri(107), DLOCK_EUNREACHABLE, "No such file");
-	opening_fails(unix_uri(108), DLOCK_EINVAL,
-		      "1 to 107 bytes, not 108: '/xxx");
-}
-
-/* Databases share the channels of the server. */
-CASE(redis_uri, waiters_of_databases_do_not_meet)
-{
-	struct lab_server *server = server_start(NULL);
-	struct taker t[2];
-	dlock_client *c[2];
-	dlock_lock *l[2];
-	dlock_hold *h[2];
-	char uri[128];
-
-	memset(t, 0, sizeof(t));
-	for (int i = 0; i < 2; i++) {
-		snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/%d?ask=2s",
-			 server->port, i);
-		c[i] = open_uri(NULL, uri);
-		l[i] = mutex(c[i], "x");
-		h[i] = take(mutex(open_uri(NULL, uri), "x"), 0);
-		taker_queue(&t[i], c[i], l[i], FOREVER);
-	}
-	give(h[0]);
-	EVENTUALLY(t[0].done);
-	ALL_ALONG(100, !t[1].done);
-	give(h[1]);
-	EVENTUALLY(t[1].done);
-	for (int i = 0; i < 2; i++)
-		let_go(&t[i]);
-}
-
-CASE(redis_uri, the_name_of_connections_is_told)
-{
-	struct lab_server *server = server_start(NULL);
-	dlock_client *c = client_of(server->port, "client_name=billing", NULL);
-
-	warm_up(c);
-	CHECK_TEXT(server_do(server, "CLIENT LIST"), "name=billing");
-	server_do(server, "CLIENT KILL TYPE normal");
-	warm_up(c);
-	CHECK_TEXT(server_do(server, "CLIENT LIST"), "name=billing");
-}
-
 /* ---- Passwords ----------------------------------------------------------- */
 
 #define SECRET "h%%2fnter2-secret" /* in a format */

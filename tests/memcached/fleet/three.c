@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memcached/fleet/three.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "memcached/fleet/pools.h"
+#include "memcached/support.h"
 
 static void end_pool(void *pool)
 {
@@ -78,28 +77,11 @@ int has_item(struct lab_server *s, const char *key)
 	return strstr(reply, "VALUE ") != NULL;
 }
 
-static uint64_t stat_of(struct lab_server *s, const char *name)
-{
-	static char reply[65536];
-	const char *at;
-
-	CHECK_INT(lab_memcached_do(s, reply, sizeof(reply), "stats"), ==, 0);
-	at = strstr(reply, name);
-	CHECK(at);
-	return strtoull(at + strlen(name), NULL, 10);
-}
-
 int has_lock(struct lab_server *s, const char *name)
 {
-	uint64_t time_s, uptime_s;
-	char key[200];
+	const struct scene scene = { .server = s };
+	char key[40];
 
-	/* The clock may tick in between. */
-	do {
-		uptime_s = stat_of(s, "STAT uptime ");
-		time_s = stat_of(s, "STAT time ");
-	} while (uptime_s != stat_of(s, "STAT uptime "));
-	snprintf(key, sizeof(key), "dlock.%" PRIu64 ".ln%s", time_s - uptime_s,
-		 name);
-	return has_item(s, key);
+	snprintf(key, sizeof(key), "ln%s", name);
+	return has_item(s, key_of(&scene, key));
 }

@@ -3,17 +3,8 @@
 #ifndef DLOCK_TESTS_MEMCACHED_FLEET_THREE_H
 #define DLOCK_TESTS_MEMCACHED_FLEET_THREE_H
 
-#include <criterion/criterion.h>
-#include <dlock/dlock.h>
-
 #include "backends/memcached/pool/pool.h"
-#include "lab/servers/memcached.h"
-#include "support/case.h"
-#include "support/hold.h"
-#include "support/locks.h"
-#include "support/opening.h"
-#include "support/served.h"
-#include "support/wait.h"
+#include "memcached/support.h"
 
 enum { FLEET = 3 };
 

@@ -9,15 +9,8 @@
 
 TestSuite(memcached_faults, .init = rig_up, .fini = rig_end);
 
-#define OURS RIG_ITEM(RIG_OWNER, "1")
-#define THEIRS RIG_ITEM(RIG_OTHER, "1")
-#define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
-#define MG "mg " RIG_KEY " v c t\r\n"
-#define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
 #define RENEWED "dlock1 " RIG_OWNER " 1700000003000005 0 me"
 #define SECOND (1000 * DLK_MS)
-
-static const char *none;
 
 /* ---- The server's clock -------------------------------------------------- */
 
@@ -58,8 +51,8 @@ Test(memcached_faults, a_held_attempt_ends_with_its_release)
 {
 	rig.world.clock += 60 * SECOND;
 	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
-		    rig_got(none, 0), NULL);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5), NONE,
+		    NULL);
 	cr_assert_eq(rig.ended[0], 0);
 	rig_heard(RIG_MAIN);
 	rig.ops[1].claim = rig.claims[0];
@@ -119,10 +112,10 @@ static void answer_over(dlk_time way, dlk_time begun, unsigned int cas)
 	rig.world.clock += way;
 	rig_say(RIG_MAIN, rig_stats(0, 100 + (unsigned int)(age / SECOND)));
 	for (int i = 0; looks && i < MEMC_READERS; i++)
-		rig_say(RIG_MAIN, rig_got(none, 0));
+		rig_say(RIG_MAIN, NONE);
 	if (stores)
 		rig_say_all("STORED\r\n", rig_got(OURS, cas),
-			    looks ? NULL : rig_got(none, 0), NULL);
+			    looks ? NULL : NONE, NULL);
 }
 
 /* The server may have been stopped in the midst of the handshake of TLS. */
@@ -133,8 +126,8 @@ Test(memcached_faults, behind_a_slow_connection_the_clock_is_to_advance)
 	rig_welcome(RIG_MAIN, 100, 1);
 	rig_heard(RIG_MAIN);
 	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
-		    rig_got(none, 0), NULL);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5), NONE,
+		    NULL);
 	cr_assert_eq(rig.ended[0], 0);
 	rig_heard(RIG_MAIN);
 	rig_turn_until(rig.world.clock + 20 * DLK_MS);
@@ -220,7 +213,7 @@ Test(memcached_faults, a_late_grant_is_confirmed)
 	rig.world.clock += 200 * DLK_MS;
 	rig_say_all(rig_stats(0, 101), NULL);
 	rig.world.clock += 800 * DLK_MS;
-	rig_say_all("STORED\r\n", rig_got(OURS, 6), rig_got(none, 0), NULL);
+	rig_say_all("STORED\r\n", rig_got(OURS, 6), NONE, NULL);
 	cr_assert_eq(rig.ended[2], 0);
 	rig_expect("stats\r\n");
 	rig_say(RIG_MAIN, rig_stats(0, 102));
@@ -233,12 +226,8 @@ static void reconnect(uint64_t born_s, unsigned int uptime_s, char pid)
 {
 	char stats[300];
 
-	script_ends(&rig.world, RIG_MAIN);
-	rig_turn();
-	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
-		rig_turn_until(rig.world.clock + 200 * DLK_MS);
-	script_connected(&rig.world, 1);
-	rig_turn();
+	rig_lose(RIG_MAIN);
+	rig_connected(1);
 	rig_heard(1);
 	snprintf(stats, sizeof(stats), "%s", rig_stats(born_s, uptime_s));
 	stats[strlen("STAT pid ")] = pid;
@@ -302,7 +291,7 @@ Test(memcached_faults, a_lost_attempt_is_looked_for)
 	rig.ops[1].claim = rig.claims[0];
 	rig_submit(1, DLKI_RELEASE);
 	cr_assert_str_eq(rig_heard(1), MG);
-	rig_say(1, rig_got(none, 0));
+	rig_say(1, NONE);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ops[1].stood, 0);
 }

@@ -89,11 +89,10 @@ static void say(int i, const struct nonsense *n, int meta)
 		if (n->outcome == DLKI_UNANSWERED)
 			break;
 		if (n->outcome == DLKI_FAILED && rig.ended[i] == 0)
-			rig_say(RIG_MAIN, rig_got(NULL, 0)); /* no mark */
+			rig_say(RIG_MAIN, NONE); /* no mark */
 	}
 	if (rig.ended[i] == 0) {
-		script_ends(&rig.world, RIG_MAIN);
-		rig_turn();
+		rig_lose(RIG_MAIN);
 	}
 	cr_assert_eq(rig.ended[i], 1);
 }

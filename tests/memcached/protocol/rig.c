@@ -100,8 +100,8 @@ void rig_say_all(const char *first, ...)
 
 void rig_grant(void)
 {
-	rig_say_all("STORED\r\n", rig_got(RIG_ITEM(RIG_OWNER, "1"), 5),
-		    rig_got(NULL, 0), NULL);
+	rig_say_all("STORED\r\n", rig_got(RIG_ITEM(RIG_OWNER, "1"), 5), NONE,
+		    NULL);
 }
 
 void rig_hold(void)

@@ -16,6 +16,20 @@
 /* The text of an item at the gate: of an owner, after the ADDth add. */
 #define RIG_ITEM(owner, add) "dlock1 " owner " 0." add " 1 me"
 
+#define OURS RIG_ITEM(RIG_OWNER, "1")
+#define THEIRS RIG_ITEM(RIG_OTHER, "1")
+
+/* No item; of rig_got(). */
+#define NONE rig_got(NULL, 0)
+
+/* Requests: the first of an attempt, the gets of the gate and of the mark, and
+ * the greeting up to the question for the meta protocol. */
+#define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
+#define MG "mg " RIG_KEY " v c t\r\n"
+#define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
+#define GREETING                                                               \
+	"stats\r\nadd dlock.0 0 0 32\r\n" RIG_WITNESS "\r\ngets dlock.0\r\n"
+
 /* Connect, and leave the greeting open; of the URI, "&poll=50ms". */
 void rig_begin(const char *query);
 

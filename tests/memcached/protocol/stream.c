@@ -83,6 +83,6 @@ Test(memcached_stream, an_item_of_a_megabyte_is_passed_over)
 		script_says_bytes(&rig.world, RIG_MAIN, item + i, 32768);
 		rig_turn();
 	}
-	rig_say_all("\r\n", rig_got(NULL, 0), NULL);
+	rig_say_all("\r\n", NONE, NULL);
 	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
 }

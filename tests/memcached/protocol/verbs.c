@@ -8,16 +8,9 @@
 
 TestSuite(memcached_verbs, .init = rig_up, .fini = rig_end);
 
-#define OURS RIG_ITEM(RIG_OWNER, "1")
-#define THEIRS RIG_ITEM(RIG_OTHER, "1")
-#define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
-#define MG "mg " RIG_KEY " v c t\r\n"
-#define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
 #define RENEWED "dlock1 " RIG_OWNER " 1700000003000005 2 me"
 #define WAITS "dlock1 " RIG_OWNER " 1700000003000005 1 me"
 #define CAS(n, text) "cas " RIG_KEY " 0 13 61 " n "\r\n" text "\r\n"
-
-static const char *none;
 
 static void expect_answered(int i, int stood)
 {
@@ -32,7 +25,7 @@ Test(memcached_verbs, a_free_lock_costs_one_request)
 {
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_expect(ADD MG MG_MARK);
-	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), NONE, NULL);
 	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
 	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5);
 	cr_assert_eq(rig.ops[0].lease_ms, 10000);
@@ -44,13 +37,13 @@ Test(memcached_verbs, a_free_lock_costs_one_request)
 Test(memcached_verbs, the_item_that_is_there_decides)
 {
 	rig_submit(0, DLKI_ATTEMPT);
-	rig_say_all("STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0), NULL);
+	rig_say_all("STORED\r\n", rig_got(THEIRS, 6), NONE, NULL);
 	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
 	rig_heard(RIG_MAIN);
 	/* The owner's item, from before: the lease begins anew. */
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
-	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
+	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), NONE, NULL);
 	cr_assert_eq(rig.ended[1], 0);
 	cr_assert_not_null(
 		strstr(rig_heard(RIG_MAIN), ".63 v c t\r\n" CAS("5", WAITS)));
@@ -62,7 +55,7 @@ static void say_slots(const char *first)
 {
 	rig_say(RIG_MAIN, first);
 	for (int i = 1; i < 64; i++)
-		rig_say(RIG_MAIN, rig_got(none, 0));
+		rig_say(RIG_MAIN, NONE);
 }
 
 static int holders[2], waiters[2]; /* shared: [1] */
@@ -116,7 +109,7 @@ Test(memcached_verbs, an_item_with_too_much_time_tells_no_rest)
 	rig.ops[0].each_arg = &rest_ms;
 	rig_submit(0, DLKI_INSPECT);
 	rig_say(RIG_MAIN, "VA 48 c5 t9223372036854775807\r\n" THEIRS "\r\n");
-	say_slots(rig_got(none, 0));
+	say_slots(NONE);
 	rig_turn();
 	expect_answered(0, 1);
 	cr_assert_eq(rest_ms, -1);
@@ -134,7 +127,7 @@ Test(memcached_verbs, a_renewal_stores_the_very_item_again)
 	cr_assert_eq(rig.ops[1].lease_ms, 10000);
 	rig_submit(2, DLKI_RENEW);
 	rig_expect(CAS("9", RENEWED) MG);
-	rig_say_all("NOT_FOUND\r\n", rig_got(none, 0), NULL);
+	rig_say_all("NOT_FOUND\r\n", NONE, NULL);
 	expect_answered(2, 0);
 }
 
@@ -193,7 +186,7 @@ Test(memcached_verbs, a_release_wakes_the_clients_own_waiter)
 	rig.ops[3].request = &other;
 	rig_submit(3, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
-	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
+	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), NONE, NULL);
 	cr_assert_eq(rig.ops[3].outcome, DLKI_BUSY);
 	rig_submit(1, DLKI_RELEASE);
 	rig_expect("md " RIG_KEY " C5\r\n");

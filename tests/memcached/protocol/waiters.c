@@ -7,18 +7,12 @@
 
 TestSuite(memcached_waiters, .init = rig_up, .fini = rig_end);
 
-#define THEIRS RIG_ITEM(RIG_OTHER, "1")
-#define MG "mg " RIG_KEY " v c t\r\n"
-#define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
 #define WISH "dlock1 " RIG_OTHER " 0.1 0 me"
-
-static const char *none;
 
 static void refuse(int i)
 {
 	rig_heard(RIG_MAIN);
-	rig_say_all("NOT_STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0),
-		    NULL);
+	rig_say_all("NOT_STORED\r\n", rig_got(THEIRS, 6), NONE, NULL);
 	cr_assert_eq(rig.ops[i].outcome, DLKI_BUSY);
 }
 
@@ -74,10 +68,10 @@ Test(memcached_waiters, a_waiter_leaves_a_wish)
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
 	rig_say_all(rig_stats(0, 101), "NOT_STORED\r\n", rig_got(THEIRS, 6),
-		    rig_got(none, 0), NULL);
+		    NONE, NULL);
 	cr_assert_eq(rig.ended[0], 1);
 	rig_expect("mg " RIG_KEY ".w v c t\r\n");
-	rig_say_slowly(RIG_MAIN, rig_got(none, 0));
+	rig_say_slowly(RIG_MAIN, NONE);
 	rig_expect("add " RIG_KEY ".w 0 600 48\r\n" WISH "\r\n"
 		   "mg " RIG_KEY ".w v c t\r\n");
 	rig_say_all("STORED\r\n", rig_got(WISH, 9), NULL);
@@ -87,7 +81,7 @@ Test(memcached_waiters, a_waiter_leaves_a_wish)
 	rig_submit(0, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
 	rig_say_all(rig_stats(0, 102), "NOT_STORED\r\n", rig_got(THEIRS, 6),
-		    rig_got(none, 0), NULL);
+		    NONE, NULL);
 	cr_assert_eq(rig.ended[0], 3, "and leaves no second one");
 }
 
@@ -96,8 +90,7 @@ Test(memcached_waiters, an_item_of_others_is_told_of)
 	for (int i = 1; i < 3; i++) {
 		rig.ops[0].is_last = 1;
 		rig_submit(0, DLKI_ATTEMPT);
-		rig_say_all("NOT_STORED\r\n", rig_got("hello", 6),
-			    rig_got(none, 0), NULL);
+		rig_say_all("NOT_STORED\r\n", rig_got("hello", 6), NONE, NULL);
 		cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
 		cr_assert_not_null(strstr(rig.errors[0],
 					  "'" RIG_KEY "' is none "

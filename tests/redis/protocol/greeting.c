@@ -22,18 +22,8 @@ static void begin(void)
 /* Socket `sock` is connected, and has asked this. */
 static void connect_sock(int sock, const char *asked)
 {
-	for (int i = 0; rig.world.opened <= sock && i < 5; i++)
-		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
-	cr_assert_eq(rig.world.opened, sock + 1);
-	script_connected(&rig.world, sock);
-	rig_turn();
+	rig_connected(sock);
 	cr_assert_str_eq(rig_heard(sock), asked);
-}
-
-static void lose(int sock)
-{
-	script_ends(&rig.world, sock);
-	rig_turn();
 }
 
 /* BUSY, and the ear is connected. */
@@ -71,7 +61,7 @@ Test(redis_greeting, a_server_that_may_lose_locks_is_warned_of_once)
 		rig_say_string(RIG_MAIN, bad[i].info);
 		cr_assert_eq(rig.warned, 1);
 		cr_assert_str_eq(rig.warning, bad[i].warning);
-		lose(RIG_MAIN);
+		rig_lose(RIG_MAIN);
 		connect_sock(1, INFO_SERVER);
 		rig_say_string(1, bad[i].info);
 		cr_assert(dlki_engine_is_up(rig.e));
@@ -109,7 +99,7 @@ Test(redis_greeting, the_run_is_the_identity)
 	rig_say_string(RIG_MAIN,
 		       "redis_version:7.0.15\r\nrun_id:0aB9\x01x\r\n");
 	cr_assert_str_eq(rig.e->endpoint.home, "0aB9");
-	lose(RIG_MAIN);
+	rig_lose(RIG_MAIN);
 	connect_sock(1, INFO_SERVER);
 	rig_say_string(1, "run_id:other\r\n");
 	cr_assert_eq(rig.moved, 1);
@@ -146,7 +136,7 @@ Test(redis_greeting, the_ear_must_be_at_the_same_server)
 	cr_assert_eq(rig.looked, 0);
 	rig_say(RIG_EAR, SUBSCRIBED);
 	cr_assert_eq(rig.looked, 1);
-	lose(RIG_EAR);
+	rig_lose(RIG_EAR);
 	connect_sock(2, INFO_SERVER SUBSCRIBE);
 	rig_say_string(2, "run_id:two\r\n");
 	rig_say(2, SUBSCRIBED);

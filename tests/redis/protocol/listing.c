@@ -155,8 +155,7 @@ Test(redis_list, that_loses_its_connection_is_unanswered)
 {
 	list(1);
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*1\r\n$11\r\ndlock:{lbb}\r\n");
-	script_ends(&rig.world, RIG_MAIN);
-	rig_turn();
+	rig_lose(RIG_MAIN);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	list(2);
 	cr_assert_eq(rig.ended[2], 0);
@@ -167,14 +166,9 @@ Test(redis_list, that_was_not_sent_is_sent_later)
 {
 	script_room(&rig.world, RIG_MAIN, 0);
 	list(1);
-	script_ends(&rig.world, RIG_MAIN);
-	rig_turn();
+	rig_lose(RIG_MAIN);
 	cr_assert_eq(rig.ended[1], 0);
-	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
-		dlki_turn(rig.e, DLKI_ALL_SETS,
-			  rig.world.clock + 1000 * DLK_MS);
-	script_connected(&rig.world, 1);
-	rig_turn();
+	rig_connected(1);
 	rig_heard(1);
 	rig_say_string(1, "redis_version:7.0.15\r\nrun_id:one\r\n");
 	cr_assert_str_eq(rig_heard(1), SCAN("$1\r\n0"));

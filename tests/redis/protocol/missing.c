@@ -10,7 +10,7 @@ TestSuite(redis_missing, .init = rig_up, .fini = rig_end);
 #define PING "*1\r\n$4\r\nPING\r\n"
 
 /* A renewal that has ended by the deadline; and another one behind it. */
-static void setup(void)
+static void miss_one(void)
 {
 	rig.ops[1].deadline = rig.world.clock + 5;
 	rig_submit(1, DLKI_RENEW);
@@ -23,48 +23,40 @@ static void setup(void)
 	cr_assert(!strstr(rig_heard(RIG_MAIN), PING));
 }
 
-static void is_still_open(void)
+/* The answers to the renewal that is over, the PING and the other renewal; an
+ * answer that is missing ends the connection. */
+Test(redis_missing, an_answer_is_found_missing_by_the_pong)
 {
-	cr_assert(rig.world.socks[RIG_MAIN].is_open);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
-	cr_assert_eq(rig.ops[2].stood, 1);
-}
+	static const struct {
+		const char *bytes;
+		int is_open;
+	} cases[] = {
+		{ ":-1\r\n+PONG\r\n:900\r\n", 1 },
+		{ ":-1\r\n-NOPERM no ping\r\n:900\r\n", 1 },
+		{ "+PONG\r\n:900\r\n", 0 },
+		{ ":900\r\n:900\r\n", 0 }, /* no PONG */
+	};
 
-static void is_cut(void)
-{
-	struct dlk_error why;
+	for (size_t i = 0; i < 4; i++) {
+		struct dlk_error why;
 
-	cr_assert_not(rig.world.socks[RIG_MAIN].is_open);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
-	dlki_engine_why(rig.e, &why);
-	cr_assert_eq(why.code, DLOCK_EUNREACHABLE);
-	cr_assert(strstr(why.text, "did not answer a request"), "%s", why.text);
-}
-
-Test(redis_missing, an_answer_may_be_late, .init = setup)
-{
-	rig_say(RIG_MAIN, ":-1\r\n+PONG\r\n:900\r\n");
-	is_still_open();
-}
-
-Test(redis_missing, a_ping_may_be_denied, .init = setup)
-{
-	rig_say(RIG_MAIN, ":-1\r\n-NOPERM no ping\r\n:900\r\n");
-	is_still_open();
-}
-
-Test(redis_missing, an_answer_is_found_missing_by_the_pong, .init = setup)
-{
-	rig_say(RIG_MAIN, "+PONG\r\n:900\r\n");
-	rig_turn();
-	is_cut();
-}
-
-Test(redis_missing, a_pong_is_found_missing, .init = setup)
-{
-	rig_say(RIG_MAIN, ":900\r\n:900\r\n");
-	rig_turn();
-	is_cut();
+		rig_up();
+		miss_one();
+		rig_say(RIG_MAIN, cases[i].bytes);
+		rig_turn();
+		cr_assert_eq(rig.world.socks[RIG_MAIN].is_open,
+			     cases[i].is_open, "%zu", i);
+		cr_assert_eq(rig.ops[2].outcome, cases[i].is_open ?
+							 DLKI_ANSWERED :
+							 DLKI_UNANSWERED);
+		cr_assert_eq(rig.ops[2].stood, cases[i].is_open);
+		if (cases[i].is_open)
+			continue;
+		dlki_engine_why(rig.e, &why);
+		cr_assert_eq(why.code, DLOCK_EUNREACHABLE);
+		cr_assert(strstr(why.text, "did not answer a request"), "%s",
+			  why.text);
+	}
 }
 
 /* A single one is behind all requests. */
@@ -87,19 +79,15 @@ Test(redis_missing, ops_that_end_together_share_a_ping)
 
 /* ---- An answer too many -------------------------------------------------- */
 
-static void is_asked_anew(int sock)
+static void is_asked_anew(void)
 {
 	rig_turn();
 	cr_assert_not(rig.world.socks[RIG_MAIN].is_open);
 	cr_assert_eq(rig.ops[2].state, DLKI_OP_QUEUED);
-	/* A young connection is made again after a pause. */
-	rig_turn_until(rig.world.clock + 100 * DLK_MS);
-	cr_assert_eq(rig.world.opened, sock + 1);
-	script_connected(&rig.world, sock);
+	rig_connected(1);
+	rig_say_string(1, "redis_version:7.0.15\r\nrun_id:one\r\n");
 	rig_turn();
-	rig_say_string(sock, "redis_version:7.0.15\r\nrun_id:one\r\n");
-	rig_turn();
-	rig_say(sock, "$16\r\n1700000000000002\r\n");
+	rig_say(1, "$16\r\n1700000000000002\r\n");
 	cr_assert_eq(rig.ops[2].outcome, DLKI_GRANTED);
 	cr_assert_eq(rig.ops[2].token, 1700000000000002);
 }
@@ -119,7 +107,7 @@ Test(redis_missing, an_answer_too_many_is_not_the_next_ops)
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 	dlki_engine_why(rig.e, &why);
 	cr_assert(strstr(why.text, "nobody asked for"), "%s", why.text);
-	is_asked_anew(1);
+	is_asked_anew();
 }
 
 /* The client does not write to a connection that has ended, so the store never
@@ -130,5 +118,5 @@ Test(redis_missing, an_end_is_seen_before_the_next_op)
 	rig.world.clock += DLK_MS;
 	rig_submit(2, DLKI_ATTEMPT);
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
-	is_asked_anew(1);
+	is_asked_anew();
 }

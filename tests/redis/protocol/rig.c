@@ -59,9 +59,7 @@ void rig_up(void)
 
 void rig_ear_connects(int sock)
 {
-	cr_assert_eq(rig.world.opened, sock + 1);
-	script_connected(&rig.world, sock);
-	rig_turn();
+	rig_connected(sock);
 	cr_assert_str_eq(rig_heard(sock),
 			 "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
 			 "*2\r\n$9\r\nSUBSCRIBE\r\n$44\r\n"

@@ -138,12 +138,6 @@ Test(redis_protocol, an_answer_of_64_mib_is_not_waited_for)
 	cr_assert_not_null(strstr(rig.errors[1], "a reply of over 4 MiB"));
 }
 
-Test(redis_protocol, an_answer_that_was_not_asked_for_ends_the_connection)
-{
-	rig_say(RIG_MAIN, ":1\r\n");
-	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
-}
-
 /* ---- The ear ------------------------------------------------------------- */
 
 #define WAKE(attempt)                                                          \
@@ -259,17 +253,4 @@ Test(redis_protocol, an_old_server_is_refused)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_str_eq(rig.errors[1], "127.0.0.1:6379 is Redis 6.0.9; locks "
 					"need 6.2 or newer");
-}
-
-Test(redis_protocol, a_server_that_is_loading_is_asked_again)
-{
-	rig_begin("redis://h");
-	rig_say(RIG_MAIN, "-LOADING Redis is loading\r\n");
-	cr_assert(!rig.world.socks[RIG_MAIN].is_open);
-	rig_submit(1, DLKI_ATTEMPT);
-	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
-		dlki_turn(rig.e, DLKI_ALL_SETS,
-			  rig.world.clock + 5000 * DLK_MS);
-	cr_assert_eq(rig.world.opened, 2);
-	cr_assert_eq(rig.ended[1], 0);
 }
