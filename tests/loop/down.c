@@ -34,26 +34,6 @@ Test(down, a_server_that_refuses_at_each_address_is_told)
 	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: Connection refused");
 }
 
-Test(down, a_refusal_at_once_is_told)
-{
-	rig_init("", 1);
-	rig.world.connect_error = -ECONNREFUSED;
-	rig_submit(1, DLKI_ATTEMPT, never);
-	cr_assert_eq(rig.down, 1);
-	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: Connection refused");
-}
-
-Test(down, a_server_that_refuses_us_is_told)
-{
-	rig_init("", 2);
-	rig_push();
-	rig_connect(0);
-	rig_say(0, "NO\n");
-	rig_turn();
-	cr_assert_eq(rig.down, 1);
-	why_is(DLOCK_EDENIED, "127.0.0.1:7000: refused");
-}
-
 /* The next connection may be better. */
 Test(down, a_connection_that_was_lost_is_not_told)
 {

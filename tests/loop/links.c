@@ -157,6 +157,9 @@ Test(links, a_connect_that_fails_at_once_is_tried_again_after_a_pause)
 	rig.world.connect_error = -EAGAIN;
 	rig_push();
 	cr_assert_eq(rig.world.opened, 0);
+	cr_assert_eq(rig.down, 1);
+	cr_assert_str_eq(rig.told, "127.0.0.1:7000: Resource temporarily "
+				   "unavailable");
 	rig.world.connect_error = 0;
 	rig_turn();
 	cr_assert_eq(rig.world.opened, 0);
@@ -198,6 +201,8 @@ Test(links, a_server_that_refuses_us_is_asked_nothing_more)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
 	cr_assert_eq(rig.ops[1].since, 0);
+	cr_assert_eq(rig.down, 1);
+	cr_assert_str_eq(rig.told, "127.0.0.1:7000: refused");
 	rig_submit(2, DLKI_ATTEMPT, never);
 	rig_turn_until(rig.world.clock + 100000 * DLK_MS);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key=plain beside clients of other libraries, and of dlock without the key. */
+/* key=plain beside clients of other libraries, and of another prefix. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -38,60 +38,6 @@ static int foreign_give(const char *value)
 		"return redis.call('del', KEYS[1]) else return 0 end\" "
 		"1 x %s",
 		value));
-}
-
-CASE(redis_plain, and_foreign_clients_exclude_each_other)
-{
-	dlock_hold *h = NULL;
-
-	set_up(PLAIN "ttl=30s");
-	CHECK(foreign_take("theirs", 60000));
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	CHECK_TEXT(dlock_errmsg(), "another library");
-	CHECK_RC(dlock_acquire(l, 30, &h), DLOCK_EBUSY);
-	CHECK(foreign_give("theirs"));
-	h = take(l);
-	CHECK(!foreign_take("theirs", 60000));
-	CHECK(!foreign_give("theirs"));
-	CHECK_OK(dlock_check(h));
-	give(h);
-	CHECK(foreign_take("theirs", 60000));
-	CHECK(foreign_give("theirs"));
-}
-
-/* ---- Clients without key=plain ------------------------------------------- */
-
-CASE(redis_plain, and_not_plain_exclude_each_other)
-{
-	dlock_hold *h, *other = NULL;
-	struct taker t = { 0 };
-	dlock_client *usual;
-	dlock_lock *ul;
-	uint64_t token;
-
-	set_up(PLAIN "ttl=30s");
-	usual = client_of(server->port, "ttl=30s", NULL);
-	ul = mutex(usual, "x");
-	h = take(l);
-	token = dlock_token(h);
-	CHECK_RC(dlock_acquire(ul, 0, &other), DLOCK_EBUSY);
-	taker_queue(&t, usual, ul, FOREVER);
-	give(h);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK(t.token > token);
-	let_go(&t);
-	other = take(ul);
-	CHECK(dlock_token(other) > t.token);
-	token = dlock_token(other);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	t = (struct taker){ 0 };
-	taker_queue(&t, c, l, FOREVER);
-	give(other);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK(t.token > token);
-	let_go(&t);
 }
 
 CASE(redis_plain, excludes_clients_with_another_prefix)

@@ -9,6 +9,10 @@
 #define OTHER "0123456789abcdef0123456789abcdef"
 #define ITEM "dlock1 " OTHER " 0 0 "
 #define BYTES(text) text, sizeof(text) - 1
+#define LOST(text)                                                             \
+	{                                                                      \
+		BYTES(text), NULL, 0, DLKI_UNANSWERED                          \
+	}
 
 /* The answer to an `add`, to the get behind, and in some rows to the get of the
  * mark; `meta` is NULL if the protocols do not differ. */
@@ -19,13 +23,11 @@ static const struct nonsense {
 	size_t meta_len;
 	enum dlki_outcome outcome;
 } nonsense[] = {
-	{ BYTES("SERVER_ERROR a proxy's own\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("CLIENT_ERROR unauthenticated\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("ERROR\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("CLIENT_ERROR line too long\r\nERROR\r\n"), NULL, 0,
-	  DLKI_UNANSWERED },
-	{ BYTES("CLIENT_ERROR bad data chunk\r\nERROR\r\n"), NULL, 0,
-	  DLKI_UNANSWERED },
+	LOST("SERVER_ERROR a proxy's own\r\n"),
+	LOST("CLIENT_ERROR unauthenticated\r\n"),
+	LOST("ERROR\r\n"),
+	LOST("CLIENT_ERROR line too long\r\nERROR\r\n"),
+	LOST("CLIENT_ERROR bad data chunk\r\nERROR\r\n"),
 	/* Stored, and another owner was quicker, or the item is gone. */
 	{ BYTES("STORED\r\nVALUE k 0 44 7\r\n" ITEM "\r\nEND\r\nEND\r\n"),
 	  BYTES("STORED\r\nVA 44 c7 t9\r\n" ITEM "\r\nEN\r\n"), DLKI_BUSY },
@@ -49,26 +51,24 @@ static const struct nonsense {
 	{ BYTES("STORED\r\nVALUE k 0 99999999999999999999 7\r\nabc\r\n"),
 	  BYTES("STORED\r\nVA 99999999999999999999 c7\r\nabc\r\n"),
 	  DLKI_UNANSWERED },
-	{ BYTES("STORED\r\nVALUE k 0 44 7 8 9\r\n" ITEM "\r\nEND\r\n"), NULL, 0,
-	  DLKI_UNANSWERED },
-	{ BYTES("STORED\r\nVALUE k 0 44 7\r\n" ITEM "\r\nVALUE k 0 1 1\r\n"),
-	  NULL, 0, DLKI_UNANSWERED },
+	LOST("STORED\r\nVALUE k 0 44 7 8 9\r\n" ITEM "\r\nEND\r\n"),
+	LOST("STORED\r\nVALUE k 0 44 7\r\n" ITEM "\r\nVALUE k 0 1 1\r\n"),
 	/* Words of the other protocol, and words of neither. */
 	{ BYTES("HD\r\nEN\r\n"), BYTES("HD\r\nEND\r\n"), DLKI_UNANSWERED },
 	{ BYTES("STORED\r\nEN\r\n"), BYTES("STORED\r\nEND\r\n"),
 	  DLKI_UNANSWERED },
-	{ BYTES("STORED\r\nSTORED\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("STORED \r\nEND\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("stored\r\nEND\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("OK\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("\0\0\0\0\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("HTTP/1.1 400 Bad Request\r\n\r\n"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("-ERR unknown command\r\n"), NULL, 0, DLKI_UNANSWERED },
+	LOST("STORED\r\nSTORED\r\n"),
+	LOST("STORED \r\nEND\r\n"),
+	LOST("stored\r\nEND\r\n"),
+	LOST("OK\r\n"),
+	LOST("\r\n"),
+	LOST("\0\0\0\0\r\n"),
+	LOST("HTTP/1.1 400 Bad Request\r\n\r\n"),
+	LOST("-ERR unknown command\r\n"),
 	/* Parts of an answer. */
-	{ BYTES("\x16\x03\x01\x02\x00"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("STORED"), NULL, 0, DLKI_UNANSWERED },
-	{ BYTES("STORED\r\n"), NULL, 0, DLKI_UNANSWERED },
+	LOST("\x16\x03\x01\x02\x00"),
+	LOST("STORED"),
+	LOST("STORED\r\n"),
 	{ BYTES("STORED\r\nVALUE k 0 44 7\r\n" ITEM),
 	  BYTES("STORED\r\nVA 44 c7 t9\r\n" ITEM), DLKI_UNANSWERED },
 };

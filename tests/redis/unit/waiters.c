@@ -47,13 +47,6 @@ static void taken_since(int64_t ms)
 
 TestSuite(redis_waiters, .init = setup);
 
-Test(redis_waiters, count_from_the_grant_and_not_from_the_message)
-{
-	pushed_at(72000000);
-	now = 7300 * DLK_MS;
-	taken_since(7000);
-}
-
 Test(redis_waiters, count_from_the_attempt_where_the_server_tells_no_time)
 {
 	pushed_at(0);
@@ -62,14 +55,6 @@ Test(redis_waiters, count_from_the_attempt_where_the_server_tells_no_time)
 	pushed_at(70300000);
 	ticket.busy_clock_us = 0;
 	taken_since(5000);
-}
-
-/* Another attempt is better: the lease begins anew. */
-Test(redis_waiters, leave_a_lease_that_is_half_over)
-{
-	pushed_at(72000000);
-	now = 7500 * DLK_MS;
-	cr_assert_not(dlki_redis_waiter_take(&ticket));
 }
 
 /* The server's clock was set while the waiter waited. */
