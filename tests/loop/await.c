@@ -5,8 +5,6 @@
 
 #include "tests/loop/rig.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 /* Run a turn of a waiting thread.  1: in await(); 0: in wait(). */
 static int turn_until(dlk_time until)
 {

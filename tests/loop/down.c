@@ -8,8 +8,6 @@
 
 TestSuite(down, .init = rig_up, .fini = rig_free);
 
-static const dlk_time never = DLK_FOREVER;
-
 static void why_is(int code, const char *text)
 {
 	struct dlk_error why;

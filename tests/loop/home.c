@@ -6,8 +6,6 @@
 
 #include "tests/loop/homes.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 TestSuite(home, .fini = rig_free);
 
 /* About a round trip: the connect() does not count. */

@@ -5,8 +5,6 @@
 
 #include "tests/loop/homes.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 /* Both links are up: sockets 0 and 1. */
 static void begin_with_ear(void)
 {

@@ -7,8 +7,6 @@
 #include "support/address.h"
 #include "tests/loop/homes.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 TestSuite(home_name, .fini = rig_free);
 
 Test(home_name, a_name_is_looked_up_without_waiting)

@@ -6,8 +6,6 @@
 
 #include "tests/loop/rig.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 TestSuite(links, .init = rig_up, .fini = rig_free);
 
 static const struct lines *store(void)
@@ -170,9 +168,8 @@ Test(links, a_connect_that_fails_at_once_is_tried_again_after_a_pause)
 /* The server greets and closes again and again. */
 Test(links, short_connections_come_with_pauses)
 {
-	dlk_time begun;
+	dlk_time begun = rig.world.clock;
 
-	begun = rig.world.clock;
 	for (int i = 0; i < 10; i++) {
 		rig_end(i);
 		connect_again(i + 1);

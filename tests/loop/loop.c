@@ -8,8 +8,6 @@ TestSuite(loop, .init = rig_up, .fini = rig_free);
 
 #define SECONDS(n) ((n)*1000 * DLK_MS)
 
-static const dlk_time never = DLK_FOREVER;
-
 /* Store and client agree when the link is greeted. */
 Test(loop, an_op_from_before_the_greeting_has_the_lease_agreed)
 {
@@ -65,9 +63,8 @@ Test(loop, what_ends_in_a_turn_is_written_once)
 
 Test(loop, a_deadline_is_kept_exactly)
 {
-	dlk_time deadline;
+	dlk_time deadline = rig.world.clock + 12345678;
 
-	deadline = rig.world.clock + 12345678;
 	rig_submit(1, DLKI_ATTEMPT, deadline);
 	rig_turn_until(deadline + SECONDS(1));
 	cr_assert_eq(rig.world.until, deadline);
@@ -79,9 +76,8 @@ Test(loop, a_deadline_is_kept_exactly)
 
 Test(loop, an_early_alarm_changes_nothing)
 {
-	dlk_time deadline;
+	dlk_time deadline = rig.world.clock + SECONDS(1) / 2;
 
-	deadline = rig.world.clock + SECONDS(1) / 2;
 	rig_submit(1, DLKI_ATTEMPT, deadline);
 	dlki_alarm_set(&rig.e->alarms, &rig.ops[1].alarm, rig.world.clock);
 	rig_turn();

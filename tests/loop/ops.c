@@ -6,8 +6,6 @@
 
 TestSuite(ops, .init = rig_up, .fini = rig_free);
 
-static const dlk_time never = DLK_FOREVER;
-
 /* ---- Several requests ---------------------------------------------------- */
 
 /* The first request was sent, so the op does not begin anew. */
@@ -24,9 +22,8 @@ Test(ops, a_second_request_that_was_not_sent_is_unanswered)
 /* Patience is for each request. */
 Test(ops, a_second_request_has_a_patience_of_its_own)
 {
-	dlk_time begun;
+	dlk_time begun = rig.world.clock;
 
-	begun = rig.world.clock;
 	rig_submit(1, DLKI_BREAK, never);
 	rig.world.clock = begun + 900 * DLK_MS;
 	rig_say(0, "K\n");
@@ -54,9 +51,8 @@ Test(ops, that_are_held_end_with_the_engine)
 /* The store has had the first request. */
 Test(ops, that_are_held_when_answered_end_unanswered)
 {
-	dlk_time begun;
+	dlk_time begun = rig.world.clock;
 
-	begun = rig.world.clock;
 	rig_submit(1, DLKI_ATTEMPT, begun + 7);
 	rig_submit(2, DLKI_ATTEMPT, never);
 	rig_submit(3, DLKI_ATTEMPT, never);

@@ -6,6 +6,8 @@
 #include "tests/loop/lines.h"
 #include "tests/loop/rig_news.h"
 
+static const dlk_time never = DLK_FOREVER;
+
 /* Of the next engine; NULL: plain connections. */
 extern struct dlki_tls_context *rig_tls;
 

@@ -6,31 +6,18 @@
 
 TestSuite(redis_distance, .timeout = 120);
 
-static struct lab_server *server;
-static struct lab_proxy *proxy;
-
-static void set_up(void)
-{
-	server = server_start(NULL);
-	proxy = proxy_of_case(server);
-	healed_at_end(proxy);
-	lab_proxy_delay(proxy, LAB_UP, 75);
-	lab_proxy_delay(proxy, LAB_DOWN, 75);
-}
-
-/* Unlike client_of(), without ask=. */
-static dlock_client *far_client(void)
-{
-	return client_of_case(uri_of(lab_proxy_port(proxy), NULL), NULL);
-}
-
 /* Also by the first try: the server does not know the scripts yet. */
 CASE(redis_distance, of_150_ms_is_bridged_by_every_try)
 {
+	struct lab_proxy *proxy = proxy_of_case(server_start(NULL));
 	dlock_lock *l;
 
-	set_up();
-	l = mutex(far_client(), "x");
+	healed_at_end(proxy);
+	lab_proxy_delay(proxy, LAB_UP, 75);
+	lab_proxy_delay(proxy, LAB_DOWN, 75);
+	/* Unlike client_of(), without ask=. */
+	l = mutex(client_of_case(uri_of(lab_proxy_port(proxy), NULL), NULL),
+		  "x");
 	for (int i = 0; i < 5; i++)
 		give(take(l, 0));
 }

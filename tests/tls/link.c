@@ -5,8 +5,6 @@
 
 #include "tests/tls/linked.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 TestSuite(link, .init = certs_begin, .fini = linked_end);
 
 /* ---- Up ------------------------------------------------------------------ */

@@ -6,8 +6,6 @@
 
 #include "tests/tls/linked.h"
 
-static const dlk_time never = DLK_FOREVER;
-
 static const char *why(void)
 {
 	return rig.e->links[0]->why.text;

@@ -5,12 +5,6 @@
 
 #include "tests/redis/protocol/rig.h"
 
-#define INFO_SERVER "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
-#define SUBSCRIBE                                                              \
-	"*2\r\n$9\r\nSUBSCRIBE\r\n$44\r\n"                                     \
-	"dlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\r\n"
-#define SUBSCRIBED "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
-
 TestSuite(redis_greeting, .fini = rig_end);
 
 static void begin(void)

@@ -7,8 +7,6 @@
 
 TestSuite(redis_missing, .init = rig_up, .fini = rig_end);
 
-#define PING "*1\r\n$4\r\nPING\r\n"
-
 /* A renewal that has ended by the deadline; and another one behind it. */
 static void miss_one(void)
 {

@@ -60,12 +60,9 @@ void rig_up(void)
 void rig_ear_connects(int sock)
 {
 	rig_connected(sock);
-	cr_assert_str_eq(rig_heard(sock),
-			 "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
-			 "*2\r\n$9\r\nSUBSCRIBE\r\n$44\r\n"
-			 "dlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\r\n");
+	cr_assert_str_eq(rig_heard(sock), INFO_SERVER SUBSCRIBE);
 	rig_say_string(sock, "run_id:one\r\n");
-	rig_say(sock, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n");
+	rig_say(sock, SUBSCRIBED);
 }
 
 void rig_raise_ear(void)

@@ -10,6 +10,16 @@
 
 enum { RIG_EAR = 1 };
 
+#define PING "*1\r\n$4\r\nPING\r\n"
+#define TOKEN 1700000000000001
+
+/* The ear's requests, and the answer to the second. */
+#define INFO_SERVER "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
+#define SUBSCRIBE                                                              \
+	"*2\r\n$9\r\nSUBSCRIBE\r\n$44\r\n"                                     \
+	"dlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\r\n"
+#define SUBSCRIBED "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
+
 /* Connect, and leave the greeting open. */
 void rig_begin(const char *uri);
 

@@ -7,7 +7,6 @@
 
 TestSuite(redis_shapes, .init = rig_up, .fini = rig_end);
 
-#define TOKEN 1700000000000001
 #define ODD "sent an answer that dlock does not understand"
 
 /* Submit a verb. The answer makes no sense. */

@@ -8,9 +8,7 @@
 
 TestSuite(redis_verbs, .init = rig_up, .fini = rig_end);
 
-#define TOKEN 1700000000000001
 #define GRANT RIG_OWNER " 1700000000000001"
-#define PING "*1\r\n$4\r\nPING\r\n"
 
 /* The last request has these arguments at the end. */
 static void expect_args(const char *args)
@@ -357,9 +355,8 @@ static void renew(int i, dlk_time from, dlk_time heard, const char *left)
 
 Test(redis_verbs, a_server_whose_clock_was_set_is_warned_of)
 {
-	dlk_time begun;
+	dlk_time begun = rig.world.clock;
 
-	begun = rig.world.clock;
 	rig.world.clock += 3000 * DLK_MS;
 	renew(1, begun, begun + 20 * DLK_MS, ":7100\r\n");
 	renew(2, begun, begun + 20 * DLK_MS, ":6900\r\n");
