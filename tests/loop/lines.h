@@ -14,7 +14,7 @@
  *			H: hold the op, which begins anew at U
  *			X TEXT: busy, and TEXT is in the way
  *			V: leave the server, which is a replica
- *	(unasked)	P ID TOKEN CLOCK, W ID, D ID (gone), L (look again),
+ *	(unasked)	P ID TOKEN CLOCK, W ID, L (look again),
  *			O OWNER (wanted), ! TEXT (a warning), U (resume)
  *
  * With the URI's label "ear" there is a second link, in NEWS, which is wanted

@@ -37,14 +37,14 @@ CASE(memcached_fleet, opens_while_one_answers)
 	dlock_lock *l;
 	dlock_hold *h;
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	CHECK_INT(lab_server_kill(f.servers[0]), ==, 0);
 	CHECK_INT(lab_server_kill(f.servers[2]), ==, 0);
 	c = client_of_case(f.uri, &options);
 	CHECK_INT(told.lines, ==, 2);
 	CHECK_TEXT(told.text, "server 3 of 3 is away");
-	give(take(mutex(c, name_on(&f, 1, 0))));
-	l = mutex(c, name_on(&f, 0, 0));
+	give(take(mutex(c, name_on(&f, 1))));
+	l = mutex(c, name_on(&f, 0));
 	CHECK_RC(dlock_acquire(l, 100, &h), DLOCK_EUNREACHABLE);
 	CHECK_INT(lab_server_restart(f.servers[0], false), ==, 0);
 	give(take(l));
@@ -60,7 +60,7 @@ CASE(memcached_fleet, does_not_open_while_none_answers)
 	dlock_client *c;
 	char uri[300];
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	for (size_t i = 0; i < FLEET; i++)
 		CHECK_INT(lab_server_kill(f.servers[i]), ==, 0);
 	snprintf(uri, sizeof(uri), "%s&connect=300ms", f.uri);

@@ -76,8 +76,8 @@ CASE(memcached_known, a_server_without_memory_for_the_digest)
 	dlock_lock *l;
 	int size;
 
-	fleet_begin_as(&f, &full);
-	l = mutex(client(&f, "label=x"), name_on(&f, 0, 0));
+	fleet_begin(&f, &full);
+	l = mutex(client(&f, "label=x"), name_on(&f, 0));
 	give(take(l));
 	size = digest_size(f.servers[0]);
 	fill(f.servers[0], size);
@@ -94,7 +94,7 @@ CASE(memcached_known, another_pool_does_not_open)
 {
 	dlock_client *c;
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	give(take(mutex(client(&f, ""), "x")));
 	cannot_open(uri_of(&f, "213", "ttl=9s"), "server 1 is 127.0.0.1");
 	cannot_open(uri_of(&f, "12", "ttl=9s"), "3 servers there, 2 here");
@@ -113,7 +113,7 @@ CASE(memcached_known, a_single_server_is_another_pool)
 {
 	dlock_client *c;
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	give(take(mutex(client(&f, ""), "x")));
 	cannot_open(uri_of(&f, "1", "ask=500ms"), "3 servers there, 1 here");
 	CHECK_OK(dlock_open(&c, uri_of(&f, "2", "prefix=one"), NULL));
@@ -127,7 +127,7 @@ CASE(memcached_known, one_server_twice)
 {
 	char uri[200];
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d,localhost:%d",
 		 f.servers[0]->port, f.servers[0]->port);
 	cannot_open(uri, "of the pool are one: name it once");
@@ -139,9 +139,9 @@ CASE(memcached_known, the_digest_is_written_again)
 	dlock_client *c;
 	dlock_lock *l;
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	c = client(&f, "");
-	l = mutex(c, name_on(&f, 1, 0));
+	l = mutex(c, name_on(&f, 1));
 	give(take(l));
 	CHECK_INT(lab_memcached_do(f.servers[1], NULL, 0, "delete dlock.p"), ==,
 		  0);
@@ -160,7 +160,7 @@ CASE(memcached_known, a_member_that_is_redis)
 	dlock_client *c;
 	char uri[200];
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	CHECK(redis);
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d,127.0.0.1:%d",
 		 f.servers[0]->port, redis->port);

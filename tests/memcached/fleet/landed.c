@@ -66,7 +66,7 @@ static memcached_st *application(const struct fleet *f)
 
 CASE(memcached_landed, of_libmemcached_by_modula)
 {
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	store_all(application(&f));
 	expect_beside(&f, "");
 }
@@ -101,14 +101,14 @@ static void run(const struct fleet *f, const char *program)
 
 CASE(memcached_languages, of_php)
 {
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	run(&f, PHP_STORE(""));
 	expect_beside(&f, "");
 }
 
 CASE(memcached_languages, of_php_that_is_compatible_with_libketama)
 {
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	run(&f, PHP_STORE("$m->setOption(Memcached::OPT_LIBKETAMA_COMPATIBLE,"
 			  " true);"));
 	expect_beside(&f, "distribution=ketama_weighted");
@@ -124,14 +124,14 @@ CASE(memcached_languages, of_php_that_is_compatible_with_libketama)
 
 CASE(memcached_languages, of_pylibmc)
 {
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	run(&f, PYTHON_STORE(""));
 	expect_beside(&f, "");
 }
 
 CASE(memcached_languages, of_pylibmc_by_ketama)
 {
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	run(&f, PYTHON_STORE("\"hash\": \"md5\", \"ketama\": True"));
 	expect_beside(&f, "distribution=ketama&hash=md5");
 }

@@ -12,12 +12,20 @@ static void end_pool(void *pool)
 	dlki_memc_pool_free(pool);
 }
 
-void fleet_begin(struct fleet *f)
+/* Opening waits for a server that is young.  The prefix keeps the pool of this
+ * client apart. */
+static void await_grants(const struct fleet *f, size_t i)
 {
-	fleet_begin_as(f, NULL);
+	dlock_client *c = NULL;
+	char uri[100];
+
+	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?prefix=await",
+		 f->servers[i]->port);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	dlock_close(c);
 }
 
-void fleet_begin_as(struct fleet *f, const struct lab_memcached_options *o)
+void fleet_begin(struct fleet *f, const struct lab_memcached_options *o)
 {
 	memset(f, 0, sizeof(*f));
 	for (size_t i = 0; i < FLEET; i++)
@@ -41,31 +49,15 @@ dlock_client *client(const struct fleet *f, const char *query)
 	return client_of_case(uri, NULL);
 }
 
-const char *name_on(const struct fleet *f, size_t i, int nth)
+const char *name_on(const struct fleet *f, size_t i)
 {
-	static char names[8][16];
-	static int next;
-	char *name = names[next++ % 8];
+	static char name[16];
 	int n = 0;
 
-	for (;; n++) {
-		snprintf(name, sizeof(names[0]), "job%d", n);
-		if (dlki_memc_pool_place(f->pool, name) == i && nth-- == 0)
-			return name;
-	}
-}
-
-/* Opening waits for a server that is young.  The prefix keeps the pool of this
- * client apart. */
-void await_grants(const struct fleet *f, size_t i)
-{
-	dlock_client *c = NULL;
-	char uri[100];
-
-	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?prefix=await",
-		 f->servers[i]->port);
-	CHECK_OK(dlock_open(&c, uri, NULL));
-	dlock_close(c);
+	do
+		snprintf(name, sizeof(name), "job%d", n++);
+	while (dlki_memc_pool_place(f->pool, name) != i);
+	return name;
 }
 
 int has_item(struct lab_server *s, const char *key)

@@ -14,22 +14,16 @@ struct fleet {
 	struct memc_pool *pool; /* ... with the default method */
 };
 
-/* Start the servers, until the case's end, and wait until they grant. */
-void fleet_begin(struct fleet *f);
-
-/* The same with these options for each server. */
-void fleet_begin_as(struct fleet *f, const struct lab_memcached_options *o);
+/* Start the servers, with these options or NULL, until the case's end, and wait
+ * until they grant. */
+void fleet_begin(struct fleet *f, const struct lab_memcached_options *o);
 
 /* Open a client of the fleet, with more parameters or "", until the case's
  * end. */
 dlock_client *client(const struct fleet *f, const char *query);
 
-/* A name that server `i` keeps; `nth` tells such names apart.  Static: there
- * are eight at a time. */
-const char *name_on(const struct fleet *f, size_t i, int nth);
-
-/* Wait until the server grants, after a restart. */
-void await_grants(const struct fleet *f, size_t i);
+/* Return a name that server `i` keeps.  Static. */
+const char *name_on(const struct fleet *f, size_t i);
 
 /* Does the server have the item, and the gate of the lock? */
 int has_item(struct lab_server *s, const char *key);
