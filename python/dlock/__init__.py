@@ -8,15 +8,19 @@
 
 Timeouts are seconds; None waits for ever.  dlock.h says what each call
 promises.  A mutex belongs to the thread that acquired it."""
-import ctypes as _ctypes
+import sys as _sys
 
-_get = _ctypes.pythonapi["PyInterpreterState_Get"]
-_id = _ctypes.pythonapi["PyInterpreterState_GetID"]
-_get.restype, _id.argtypes = _ctypes.c_void_p, (_ctypes.c_void_p,)
-if _id(_get()) != 0:
-    raise ImportError("this is a sub-interpreter, where callbacks would be "
-                      "lost: import dlock in the main interpreter (mod_wsgi: "
-                      "WSGIApplicationGroup %{GLOBAL})")
+if _sys.implementation.name == "cpython":
+    import ctypes as _ctypes
+
+    _get = _ctypes.pythonapi["PyInterpreterState_Get"]
+    _id = _ctypes.pythonapi["PyInterpreterState_GetID"]
+    _get.restype, _id.argtypes = _ctypes.c_void_p, (_ctypes.c_void_p,)
+    if _id(_get()) != 0:
+        raise ImportError(
+            "this is a sub-interpreter, where callbacks would be lost: import "
+            "dlock in the main interpreter (mod_wsgi: WSGIApplicationGroup "
+            "%{GLOBAL})")
 
 from dlock._dlock import lib as _lib
 from dlock.client import Client, LockInfo, LogLine, Stats, Times
