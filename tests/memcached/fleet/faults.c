@@ -78,11 +78,11 @@ CASE(memcached_apart, a_short_lease_outlasts_a_renewal_at_a_silent_server)
 	dlock_hold *silent, *h;
 	dlock_client *c;
 
-	fleet_begin(&f);
+	fleet_begin(&f, NULL);
 	c = client(&f, "ttl=3s");
 	brief.lease_ms = 600;
-	silent = take(mutex(c, name_on(&f, 0, 0)));
-	CHECK_OK(dlock_acquire_opts(mutex(c, name_on(&f, 1, 0)), &brief, &h));
+	silent = take(mutex(c, name_on(&f, 0)));
+	CHECK_OK(dlock_acquire_opts(mutex(c, name_on(&f, 1)), &brief, &h));
 	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
 	EVENTUALLY(dlock_check(silent) == DLOCK_ELOST);
 	CHECK_OK(dlock_check(h));
