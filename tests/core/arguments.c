@@ -17,11 +17,9 @@ CASE(arguments, bad_names_are_of_no_lock)
 {
 	dlock_lock *none = NULL;
 
-	REFUSED(dlock_mutex_new(&none, client, "a\nb"), DLOCK_EINVAL,
-		"byte 2 of the name");
-	REFUSED(dlock_rwlock_new(&none, client, ""), DLOCK_EINVAL,
-		"the name is empty");
-	REFUSED(dlock_semaphore_new(&none, client, NULL, 1), DLOCK_EINVAL,
+	INVALID(dlock_mutex_new(&none, client, "a\nb"), "byte 2 of the name");
+	INVALID(dlock_rwlock_new(&none, client, ""), "the name is empty");
+	INVALID(dlock_semaphore_new(&none, client, NULL, 1),
 		"the name is NULL");
 	cr_assert_null(none);
 }
@@ -30,14 +28,11 @@ CASE(arguments, of_permits_are_semaphores)
 {
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
-	REFUSED(dlock_semaphore_resize(NULL, 1, 0), DLOCK_EINVAL,
-		"lock is NULL");
-	REFUSED(dlock_semaphore_resize(lock, 1, 0), DLOCK_EINVAL,
+	INVALID(dlock_semaphore_resize(NULL, 1, 0), "lock is NULL");
+	INVALID(dlock_semaphore_resize(lock, 1, 0),
 		"only a semaphore has permits");
-	REFUSED(dlock_acquire_opts(NULL, &o, &hold), DLOCK_EINVAL,
-		"lock is NULL");
-	REFUSED(dlock_acquire_opts(lock, &o, NULL), DLOCK_EINVAL,
-		"out is NULL");
+	INVALID(dlock_acquire_opts(NULL, &o, &hold), "lock is NULL");
+	INVALID(dlock_acquire_opts(lock, &o, NULL), "out is NULL");
 }
 
 CASE(arguments, that_are_null_do_nothing)
@@ -57,7 +52,7 @@ static void refuses(dlock_lock *const m[], size_t n, const char *text)
 {
 	dlock_lock *none = NULL;
 
-	REFUSED(dlock_multi_new(&none, m, n), DLOCK_EINVAL, text);
+	INVALID(dlock_multi_new(&none, m, n), text);
 	cr_assert_null(none);
 }
 
@@ -73,14 +68,13 @@ CASE(arguments, of_a_multi_lock_are_several_locks)
 	refuses(m, 3, "'a' is a member twice");
 	m[1] = multi(&lock, 1);
 	refuses(m, 3, "member 1 is a multi-lock");
-	REFUSED(dlock_multi_new(NULL, m, 1), DLOCK_EINVAL, "out is NULL");
-	REFUSED(dlock_acquire_shared(m[1], 0, &none), DLOCK_EINVAL,
-		"read side");
-	REFUSED(dlock_break(m[1], 0), DLOCK_EINVAL, "members");
+	INVALID(dlock_multi_new(NULL, m, 1), "out is NULL");
+	INVALID(dlock_acquire_shared(m[1], 0, &none), "read side");
+	INVALID(dlock_break(m[1], 0), "members");
 	hold = take(m[1]);
 	cr_assert_null(dlock_member(hold, SIZE_MAX));
 	cr_assert_eq(dlock_remaining_ms(hold), -1);
-	REFUSED(dlock_extend(hold, 100), DLOCK_EINVAL, "no end to move");
+	INVALID(dlock_extend(hold, 100), "no end to move");
 	OK(dlock_release(hold));
 }
 
@@ -90,12 +84,11 @@ CASE(arguments, of_asynchronous_calls_are_multi_locks_of_no_thread)
 	dlock_lock *m[] = { unbound(client, "u"), mutex(client, "b") };
 	dlock_lock *both = multi(m, 2);
 
-	REFUSED(dlock_acquire_start(both, 0, outcome_note, &never, NULL),
-		DLOCK_EINVAL, "lock 'b': the holds of this handle");
-	REFUSED(dlock_acquire_shared_start(both, 0, outcome_note, &never, NULL),
-		DLOCK_EINVAL, "read side");
-	REFUSED(dlock_break_start(both, 0, outcome_note, &never), DLOCK_EINVAL,
-		"members");
+	INVALID(dlock_acquire_start(both, 0, outcome_note, &never, NULL),
+		"lock 'b': the holds of this handle");
+	INVALID(dlock_acquire_shared_start(both, 0, outcome_note, &never, NULL),
+		"read side");
+	INVALID(dlock_break_start(both, 0, outcome_note, &never), "members");
 	cr_assert(outcome_pending(&never));
 }
 
@@ -105,10 +98,9 @@ CASE(arguments, of_the_read_side_are_read_write_locks)
 {
 	dlock_lock *plain = mutex(client, "b");
 
-	REFUSED(dlock_lock_use_read_side(NULL), DLOCK_EINVAL, "lock is NULL");
-	REFUSED(dlock_lock_use_read_side(plain), DLOCK_EINVAL, "read-write");
-	REFUSED(dlock_lock_use_read_side(multi(&plain, 1)), DLOCK_EINVAL,
-		"read-write");
+	INVALID(dlock_lock_use_read_side(NULL), "lock is NULL");
+	INVALID(dlock_lock_use_read_side(plain), "read-write");
+	INVALID(dlock_lock_use_read_side(multi(&plain, 1)), "read-write");
 }
 
 CASE(arguments, of_an_upgrade_are_of_one_lock)
@@ -117,18 +109,17 @@ CASE(arguments, of_an_upgrade_are_of_one_lock)
 	char longest[DLOCK_NAME_SIZE] = "";
 	dlock_hold *w = NULL;
 
-	REFUSED(dlock_upgradeable_new(NULL, lock), DLOCK_EINVAL, "out");
-	REFUSED(dlock_upgradeable_new(&none, NULL), DLOCK_EINVAL, "rwlock");
-	REFUSED(dlock_upgradeable_new(&none, upg), DLOCK_EINVAL,
-		"only a read-write lock");
-	REFUSED(dlock_upgradeable_new(&none, mutex(client, "b")), DLOCK_EINVAL,
+	INVALID(dlock_upgradeable_new(NULL, lock), "out");
+	INVALID(dlock_upgradeable_new(&none, NULL), "rwlock");
+	INVALID(dlock_upgradeable_new(&none, upg), "only a read-write lock");
+	INVALID(dlock_upgradeable_new(&none, mutex(client, "b")),
 		"only a read-write lock");
 	cr_assert_null(none);
 	hold = take(upg);
-	REFUSED(dlock_upgrade(upg, hold, 0, NULL), DLOCK_EINVAL, "out");
-	REFUSED(dlock_upgrade(upgradeable(rwlock(client, "b")), hold, 0, &w),
-		DLOCK_EINVAL, "not of lock 'b'");
-	REFUSED(dlock_upgrade(upg, hold, -2, &w), DLOCK_EINVAL, "timeout_ms");
+	INVALID(dlock_upgrade(upg, hold, 0, NULL), "out");
+	INVALID(dlock_upgrade(upgradeable(rwlock(client, "b")), hold, 0, &w),
+		"not of lock 'b'");
+	INVALID(dlock_upgrade(upg, hold, -2, &w), "timeout_ms");
 	cr_assert_null(w);
 	OK(dlock_release(hold));
 	memset(longest, 'n', sizeof(longest) - 1);

@@ -10,12 +10,6 @@ TestSuite(async, .init = timed_fixture, .timeout = 60);
 
 static struct outcome o, first;
 
-static void given_loop(const char *uri)
-{
-	given_unbound(uri);
-	outcomes_process(client);
-}
-
 static void given_loop_hold(const char *uri)
 {
 	given_hold(uri);
@@ -34,37 +28,33 @@ CASE(async, bad_arguments_are_refused)
 	dlock_op op = 0;
 
 	given_mutex("fake:");
-	REFUSED(dlock_acquire_start(NULL, 0, outcome_note, &o, &op),
-		DLOCK_EINVAL, "lock is NULL");
-	REFUSED(dlock_acquire_start(lock, 0, NULL, &o, &op), DLOCK_EINVAL,
-		"done is NULL");
-	REFUSED(dlock_acquire_shared_start(lock, 0, outcome_note, &o, &op),
-		DLOCK_EINVAL, "read side");
-	REFUSED(dlock_acquire_start(lock, 0, outcome_note, &o, &op),
-		DLOCK_EINVAL, "dlock_lock_unbind");
-	REFUSED(dlock_acquire_start(unbound(client, "b"), -7, outcome_note, &o,
+	INVALID(dlock_acquire_start(NULL, 0, outcome_note, &o, &op),
+		"lock is NULL");
+	INVALID(dlock_acquire_start(lock, 0, NULL, &o, &op), "done is NULL");
+	INVALID(dlock_acquire_shared_start(lock, 0, outcome_note, &o, &op),
+		"read side");
+	INVALID(dlock_acquire_start(lock, 0, outcome_note, &o, &op),
+		"dlock_lock_unbind");
+	INVALID(dlock_acquire_start(unbound(client, "b"), -7, outcome_note, &o,
 				    &op),
-		DLOCK_EINVAL, "timeout_ms");
-	REFUSED(dlock_release_start(NULL, NULL, NULL), DLOCK_EINVAL,
-		"hold is NULL");
-	REFUSED(dlock_inspect_start(NULL, count_participant, 0, outcome_note,
-				    &o),
-		DLOCK_EINVAL, "lock is NULL");
-	REFUSED(dlock_break_start(lock, -7, outcome_note, &o), DLOCK_EINVAL,
 		"timeout_ms");
-	REFUSED(dlock_open_start(NULL, NULL, &none, outcome_note, &o),
-		DLOCK_EINVAL, "uri is NULL");
-	REFUSED(dlock_open_start("fake:", NULL, NULL, outcome_note, &o),
-		DLOCK_EINVAL, "out is NULL");
-	REFUSED(dlock_open_start("fake:", NULL, &none, NULL, &o), DLOCK_EINVAL,
+	INVALID(dlock_release_start(NULL, NULL, NULL), "hold is NULL");
+	INVALID(dlock_inspect_start(NULL, count_participant, 0, outcome_note,
+				    &o),
+		"lock is NULL");
+	INVALID(dlock_break_start(lock, -7, outcome_note, &o), "timeout_ms");
+	INVALID(dlock_open_start(NULL, NULL, &none, outcome_note, &o),
+		"uri is NULL");
+	INVALID(dlock_open_start("fake:", NULL, NULL, outcome_note, &o),
+		"out is NULL");
+	INVALID(dlock_open_start("fake:", NULL, &none, NULL, &o),
 		"done is NULL");
-	REFUSED(dlock_close_start(NULL, outcome_note, &o), DLOCK_EINVAL,
-		"client is NULL");
-	REFUSED(dlock_client_fd(NULL), DLOCK_EINVAL, "client is NULL");
-	REFUSED(dlock_process(NULL, 0), DLOCK_EINVAL, "client is NULL");
-	REFUSED(dlock_wait(NULL, 0), DLOCK_EINVAL, "client is NULL");
-	REFUSED(dlock_cancel_op(NULL, 1), DLOCK_EINVAL, "client is NULL");
-	REFUSED(dlock_cancel_op(client, 1), DLOCK_EINVAL, "number");
+	INVALID(dlock_close_start(NULL, outcome_note, &o), "client is NULL");
+	INVALID(dlock_client_fd(NULL), "client is NULL");
+	INVALID(dlock_process(NULL, 0), "client is NULL");
+	INVALID(dlock_wait(NULL, 0), "client is NULL");
+	INVALID(dlock_cancel_op(NULL, 1), "client is NULL");
+	INVALID(dlock_cancel_op(client, 1), "number");
 	cr_assert_eq(dlock_pending(NULL), 0);
 	cr_assert_eq(dlock_due_ms(NULL), -1);
 	cr_assert_eq(op, 0);

@@ -16,8 +16,7 @@ static void given_calls(const char *uri, int64_t timeout_ms)
 {
 	char name[] = "b0";
 
-	given_client(uri);
-	outcomes_process(client);
+	given_looped(uri);
 	stick(fake, client, &first, FAKE_WORK);
 	for (int i = 0; i < N; i++) {
 		name[1] = (char)('0' + i);
@@ -99,8 +98,7 @@ CASE(async_batch, releases_go_together_and_before_attempts)
 
 CASE(async_batch, a_single_call_asks_by_itself)
 {
-	given_unbound("fakebatch:");
-	outcomes_process(client);
+	given_loop("fakebatch:");
 	ask_async(&o[0], lock, -1);
 	OK(outcome_of(&o[0]));
 	give_async(&o[1], o[0].hold);
@@ -113,8 +111,7 @@ CASE(async_batch, a_release_that_may_keep_the_claim_holds_up_no_call)
 {
 	dlock_hold *h[N];
 
-	given_client("fakewantbatch:?ask=50ms&close=30s&connect=30s&keep=9s");
-	outcomes_process(client);
+	given_looped("fakewantbatch:?ask=50ms&close=30s&connect=30s&keep=9s");
 	for (int i = 0; i < N; i++)
 		h[i] = take(unbound(client, (char[]){ (char)('a' + i), 0 }));
 	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);

@@ -33,7 +33,7 @@ CASE(async, a_wait_beside_a_long_callback_ends_in_time)
 {
 	given_unbound("fake:");
 	OK(dlock_acquire_start(lock, -1, takes_long, NULL, NULL));
-	cr_assert_eq(pthread_create(&id, NULL, processes, NULL), 0);
+	id = thread_begin(processes, NULL);
 	EVENTUALLY(is_inside);
 	OK(dlock_nudge(client));
 	REFUSED(dlock_wait(client, 20), DLOCK_EBUSY, "in time");
@@ -42,15 +42,7 @@ CASE(async, a_wait_beside_a_long_callback_ends_in_time)
 }
 
 /* Counts the threads in dlock_wait(). */
-static unsigned int waits(dlock_client *c)
-{
-	unsigned int n;
-
-	pthread_mutex_lock(&c->mu);
-	n = c->asyncs.waits;
-	pthread_mutex_unlock(&c->mu);
-	return n;
-}
+PEEK(unsigned int, waits, c->asyncs.waits)
 
 static void *waits_long(void *arg)
 {
@@ -66,7 +58,7 @@ CASE(async, a_wait_ends_when_its_time_passes_while_the_machine_sleeps)
 
 	clock_leaps(0);
 	given_client("fake:");
-	cr_assert_eq(pthread_create(&id, NULL, waits_long, &rc), 0);
+	id = thread_begin(waits_long, &rc);
 	EVENTUALLY(waits(client) == 1);
 	clock_leaps(3600000);
 	pthread_join(id, NULL);
@@ -92,7 +84,7 @@ static void *waits_for_ever(void *arg)
 static void waiter_starts(struct waiter *w, dlock_client *c)
 {
 	w->client = c;
-	cr_assert_eq(pthread_create(&w->thread, NULL, waits_for_ever, w), 0);
+	w->thread = thread_begin(waits_for_ever, w);
 }
 
 static int waiter_join(struct waiter *w)
@@ -107,15 +99,7 @@ static void *processes_many(void *arg)
 	return NULL;
 }
 
-static enum dlki_close_state close_of(dlock_client *c)
-{
-	enum dlki_close_state state;
-
-	pthread_mutex_lock(&c->mu);
-	state = c->close_is;
-	pthread_mutex_unlock(&c->mu);
-	return state;
-}
+PEEK(enum dlki_close_state, close_of, c->close_is)
 
 /* The callback is under way when only the end of the close is left. */
 CASE(async, a_close_beside_a_callback_is_finished_once)
@@ -126,7 +110,7 @@ CASE(async, a_close_beside_a_callback_is_finished_once)
 	c = client;
 	OK(dlock_acquire_start(lock, 0, takes_long, NULL, NULL));
 	EVENTUALLY(dlock_due_ms(c) == 0);
-	cr_assert_eq(pthread_create(&id, NULL, processes_many, c), 0);
+	id = thread_begin(processes_many, c);
 	EVENTUALLY(is_inside);
 	closer = client_closes();
 	EVENTUALLY(close_of(c) == DLKI_CLOSE_ENDS);
@@ -143,15 +127,7 @@ static void ends_late(const struct dlock_result *r, void *arg)
 	EVENTUALLY(may_end);
 }
 
-static uint64_t refs(dlock_client *c)
-{
-	uint64_t n;
-
-	pthread_mutex_lock(&c->mu);
-	n = c->refs;
-	pthread_mutex_unlock(&c->mu);
-	return n;
-}
+PEEK(uint64_t, refs, c->refs)
 
 /* Another thread has the end already. */
 CASE(async, a_close_beside_the_end_of_another_waits_for_that)
@@ -212,7 +188,7 @@ static dlock_client *opens(struct outcome *o, const char *uri)
 
 	OK(dlock_open_start(uri, NULL, &c, outcome_note, o));
 	cr_assert_eq(dlock_pending(c), 1);
-	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
+	INVALID(dlock_mutex_new(&none, c, "a"), "not open");
 	cr_assert_eq(dlock_caps(c), 0);
 	return c;
 }
@@ -238,6 +214,6 @@ CASE(async, a_store_that_does_not_open_says_why)
 	OK(dlock_wait(c, patience_ms()));
 	cr_assert_eq(o.rc, DLOCK_EDENIED);
 	cr_assert(o.client == c);
-	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
+	INVALID(dlock_mutex_new(&none, c, "a"), "not open");
 	closes(c);
 }

@@ -9,8 +9,7 @@ static struct outcome asks, o;
 
 static void given_stuck_call(struct outcome *stuck)
 {
-	given_unbound("fake:?ask=50ms&close=30s&connect=30s");
-	outcomes_process(client);
+	given_loop("fake:?ask=50ms&close=30s&connect=30s");
 	stick(fake, client, stuck, FAKE_REFUSE);
 }
 
@@ -57,8 +56,7 @@ CASE(async_stuck, an_acquire_behind_our_own_hold_is_busy)
 {
 	static struct outcome stuck;
 
-	given_unbound("fakewant:?ask=50ms&close=30s&connect=30s");
-	outcomes_process(client);
+	given_loop("fakewant:?ask=50ms&close=30s&connect=30s");
 	hold = take(lock);
 	stick(fake, client, &stuck, FAKE_REFUSE);
 	ask_async(&o, lock, 20);
@@ -75,8 +73,7 @@ CASE(async_stuck, a_question_asks_when_its_turn_comes)
 	static struct outcome before[4], o;
 	char name[] = "b0";
 
-	given_unbound("fake:?ask=200ms&close=30s&connect=30s");
-	outcomes_process(client);
+	given_loop("fake:?ask=200ms&close=30s&connect=30s");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 80, .times = 4);
 	for (int i = 0; i < 4; i++) {
 		name[1] = (char)('0' + i);
@@ -92,9 +89,7 @@ CASE(async_stuck, a_question_asks_when_its_turn_comes)
 /* Takes "a". */
 static void given_brief_close(void)
 {
-	given_client("fake:?ttl=60s&ask=50ms&close=200ms&connect=30s");
-	outcomes_process(client);
-	lock = unbound(client, "a");
+	given_loop("fake:?ttl=60s&ask=50ms&close=200ms&connect=30s");
 	hold = take(lock);
 }
 

@@ -82,8 +82,8 @@ CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 	cr_assert_eq(outcome_of(&o), DLOCK_ELOST);
 	cr_assert_eq(fake_waiting(fake), 0);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	REFUSED(dlock_upgrade_start(upg, NULL, 0, outcome_note, &o, NULL),
-		DLOCK_EINVAL, "not of an upgradeable read side");
+	INVALID(dlock_upgrade_start(upg, NULL, 0, outcome_note, &o, NULL),
+		"not of an upgradeable read side");
 }
 
 /* The gate is lost, of which the upgrade's claim does not know. */
@@ -192,7 +192,7 @@ static void hear(struct outcome *o, int code)
 CASE(async_upgrade, granted_and_cancelled_goes_with_the_read_side)
 {
 	granted_unheard(&upgrade);
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
+	INVALID(dlock_release(hold), "write side first");
 	OK(dlock_cancel_op(client, op));
 	OK(dlock_cancel_op(client, op));
 	OK(dlock_release(hold));
@@ -260,7 +260,7 @@ static void release_beside(int i)
 		outcomes_leave(client);
 		return;
 	}
-	REFUSED(rc, DLOCK_EINVAL, "write side first");
+	INVALID(rc, "write side first");
 	OK(upgrade.rc);
 	OK(dlock_release(upgrade.hold));
 	OK(dlock_release(hold));
@@ -274,7 +274,7 @@ CASE(async_upgrade, handed_out_beside_a_started_release_refuses_that)
 	OK(dlock_release(theirs));
 	OK(dlock_release(hold));
 	outcomes_leave(client);
-	cr_assert_eq(pthread_create(&thread, NULL, process_beside, NULL), 0);
+	thread = thread_begin(process_beside, NULL);
 	for (int i = 1; i <= ROUNDS; i++) {
 		hold = take(upg);
 		release_beside(i);
@@ -289,18 +289,18 @@ CASE(async_upgrade, bad_arguments_are_refused)
 	given_rwlock("fake:");
 	upg = upgradeable(lock);
 	hold = take(upg);
-	REFUSED(dlock_upgrade_start(upg, hold, 0, outcome_note, &o, NULL),
-		DLOCK_EINVAL, "dlock_lock_unbind");
-	REFUSED(dlock_upgrade_start(upg, hold, 0, NULL, &o, NULL), DLOCK_EINVAL,
+	INVALID(dlock_upgrade_start(upg, hold, 0, outcome_note, &o, NULL),
+		"dlock_lock_unbind");
+	INVALID(dlock_upgrade_start(upg, hold, 0, NULL, &o, NULL),
 		"done is NULL");
-	REFUSED(dlock_upgrade_start(lock, hold, 0, outcome_note, &o, NULL),
-		DLOCK_EINVAL, "not of dlock_upgradeable_new");
+	INVALID(dlock_upgrade_start(lock, hold, 0, outcome_note, &o, NULL),
+		"not of dlock_upgradeable_new");
 	OK(dlock_release(hold));
 	OK(dlock_lock_unbind(lock));
 	upg = upgradeable(lock);
 	hold = take(upg);
-	REFUSED(dlock_upgrade_start(upg, hold, -2, outcome_note, &o, NULL),
-		DLOCK_EINVAL, "timeout");
+	INVALID(dlock_upgrade_start(upg, hold, -2, outcome_note, &o, NULL),
+		"timeout");
 	OK(dlock_release(hold));
 	cr_assert(outcome_pending(&o));
 }

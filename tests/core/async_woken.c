@@ -16,8 +16,7 @@ static char name[N][16];
  * first call that asks again. */
 static void given_waiters(int n, int64_t look_ms)
 {
-	given_client("fake:?close=30s&connect=30s");
-	outcomes_process(client);
+	given_looped("fake:?close=30s&connect=30s");
 	stick(fake, client, &first, FAKE_WORK);
 	for (int i = 0; i < n; i++) {
 		snprintf(name[i], sizeof(name[i]), "w%d", i);

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/calls.h"
 
+void given_looped(const char *uri)
+{
+	given_client(uri);
+	outcomes_process(client);
+}
+
+void given_loop(const char *uri)
+{
+	given_looped(uri);
+	lock = unbound(client, "a");
+}
+
 void over(struct outcome *o, int code, const char *text)
 {
 	cr_assert_eq(outcome_of(o), code, "%s: %s", dlock_errname(o->rc),
@@ -23,13 +35,8 @@ void stick(struct fake *f, dlock_client *c, struct outcome *o,
 static struct outcome *_Atomic expected;
 atomic_int events, early;
 
-static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
-		     void *arg)
+ON_EVENT(on_event)
 {
-	(void)about;
-	(void)event;
-	(void)why;
-	(void)arg;
 	early += expected->calls == 0;
 	events++;
 }

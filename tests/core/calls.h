@@ -6,6 +6,11 @@
 #include "core/fixture.h"
 #include "support/outcome.h"
 
+/* Opens the client at `uri`, whose callbacks the functions of outcome.h call;
+ * and makes `lock` a mutex of no thread. */
+void given_looped(const char *uri);
+void given_loop(const char *uri);
+
 /* Waits for a call that must end with `code`, without a hold, and with `text`
  * in the message. A call still under way ends with the close, after the case:
  * all outcomes are static. */

@@ -89,7 +89,7 @@ static pthread_t leaper(struct leap *leaps)
 {
 	pthread_t thread;
 
-	cr_assert_eq(pthread_create(&thread, NULL, leap, leaps), 0);
+	thread = thread_begin(leap, leaps);
 	return thread;
 }
 

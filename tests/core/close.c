@@ -5,6 +5,9 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "core/client.h"
+#include "support/outcome.h"
+
 TestSuite(close, .init = timed_fixture, .timeout = 60);
 
 /* The store answers no verb, and `close` bounds the whole close. */
@@ -66,4 +69,167 @@ CASE(close, keeps_its_time_where_all_are_released_at_once)
 	close_client_within(300 + 200);
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 0);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+static dlock_client *_Atomic ending; /* set before `go` */
+
+PEEK(int, closing, c->closing)
+
+/* Stays in the callback until the client closes, which waits for callbacks. */
+ON_EVENT(linger)
+{
+	dlock_client *c;
+
+	hold_up(about, event, why, arg);
+	c = atomic_exchange(&ending, NULL);
+	if (c)
+		EVENTUALLY(closing(c));
+}
+
+/* Closes the client, and with the close ends the callback. */
+static void close_with_callback(void)
+{
+	atomic_store(&ending, client);
+	atomic_store(&go, 1);
+	close_client_within(3000);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+/* A hold at risk, and the callback about the risk under way. */
+static void given_callback(void)
+{
+	events_call(linger);
+	given_semaphore("fake:?ttl=60s&check=20ms", 2);
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	EVENTUALLY(atomic_load(&inside));
+}
+
+/* Begins before the close, and releases during the close. */
+ON_EVENT(release_late)
+{
+	linger(about, event, why, arg);
+	dlock_release(hold);
+}
+
+CASE(close, goes_with_a_release_in_a_callback_that_is_running)
+{
+	dlock_hold *b;
+
+	events_call(release_late);
+	given_semaphore("fake:?ttl=60s", 2);
+	hold = take(lock);
+	b = take(lock);
+	lose_last();
+	EVENTUALLY(atomic_load(&inside));
+	close_with_callback();
+	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
+}
+
+CASE(close, goes_with_a_release_that_waits_for_a_callback)
+{
+	struct releaser r;
+
+	given_callback();
+	releaser_start(&r, hold);
+	EVENTUALLY(calls_under_way(client) == 1);
+	close_with_callback();
+	releaser_join(&r);
+}
+
+CASE(close, goes_with_a_started_release_that_waits_for_a_callback)
+{
+	static struct outcome o;
+
+	given_callback();
+	OK(dlock_release_start(hold, outcome_note, &o));
+	EVENTUALLY(calls_under_way(client) == 1);
+	close_with_callback();
+	cr_assert_eq(o.calls, 1);
+}
+
+static void has_time(struct fake_call call)
+{
+	cr_assert_gt(call.deadline, call.begin + 10000 * DLK_MS,
+		     "verb %d has %lld ms", (int)call.verb,
+		     (long long)(call.deadline - call.begin) / DLK_MS);
+}
+
+/* A callback takes longer than `close`, by a clock that leaps. */
+static void close_after_a_long_callback(int release)
+{
+	dlock_client *c;
+	dlock_hold *other;
+	struct releaser r;
+	pthread_t closer;
+	size_t told;
+
+	clock_leaps(0);
+	events_call(linger);
+	given_semaphore("fake:?close=20s", 2);
+	c = client;
+	other = take(lock);
+	hold = take(lock);
+	lose_last();
+	EVENTUALLY(atomic_load(&inside) && stats(c).pending_cleanups == 0);
+	told = fake_count(fake, FAKE_RELEASE);
+	if (release) {
+		releaser_start(&r, hold);
+		EVENTUALLY(calls_under_way(c) == 1);
+	}
+	closer = client_closes();
+	EVENTUALLY(closing(c));
+	clock_leaps(50000);
+	atomic_store(&ending, c);
+	atomic_store(&go, 1);
+	pthread_join(closer, NULL);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), told + 1);
+	has_time(fake_last(fake, FAKE_RELEASE));
+	has_time(fake_last(fake, FAKE_CLOSE));
+	cr_assert_eq(release ? releaser_join(&r) : dlock_release(hold),
+		     DLOCK_ELOST);
+	cr_assert_eq(dlock_release(other), DLOCK_ELOST);
+}
+
+CASE(close, leaves_the_store_its_time_after_a_callback)
+{
+	close_after_a_long_callback(0);
+}
+
+CASE(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
+{
+	close_after_a_long_callback(1);
+}
+
+/* The time of renewals and calls before counts as the store's. Whether the
+ * callback comes before the close has ended all holds is chance. */
+CASE(close, takes_no_longer_for_a_callback_that_takes_no_time)
+{
+	clock_leaps(0);
+	keep_diary();
+	for (int i = 0; i < 20; i++) {
+		size_t renewals = fake_count(fake, FAKE_RENEW);
+		struct fake_call call;
+		dlock_client *c;
+		pthread_t closer;
+
+		given_mutex("fake:?ttl=60s&check=20ms&close=20s");
+		c = client;
+		FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1,
+			    .fault = FAKE_REFUSE);
+		hold = take(lock);
+		EVENTUALLY(fake_count(fake, FAKE_RENEW) == renewals + 1);
+		closer = client_closes();
+		EVENTUALLY(closing(c));
+		clock_leaps(15000);
+		fake_open_gate(fake);
+		pthread_join(closer, NULL);
+		clock_leaps(0);
+		call = fake_last(fake, FAKE_RELEASE);
+		cr_assert_lt(call.deadline, call.begin + 6000 * DLK_MS,
+			     "%lld ms",
+			     (long long)(call.deadline - call.begin) / DLK_MS);
+		cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	}
+	cr_assert_gt(diary.n, 0, "there was no callback");
 }

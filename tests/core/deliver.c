@@ -17,13 +17,8 @@ static int deliverers(void)
 	return census_threads("dlock-deliver");
 }
 
-static void callback(dlock_hold *about, enum dlock_event event, const char *why,
-		     void *arg)
+ON_EVENT(callback)
 {
-	(void)about;
-	(void)event;
-	(void)why;
-	(void)arg;
 	atomic_fetch_add(&stage.inside, 1);
 	while (atomic_load(&stage.blocks))
 		nap_ms(1);
@@ -133,13 +128,8 @@ CASE(deliver, that_is_held_up_delays_no_close_of_another_client)
 	drop_hold(hold);
 }
 
-static void close_other(dlock_hold *about, enum dlock_event event,
-			const char *why, void *arg)
+ON_EVENT(close_other)
 {
-	(void)about;
-	(void)event;
-	(void)why;
-	(void)arg;
 	dlock_close(stage.other);
 	atomic_fetch_add(&stage.told, 1);
 }
@@ -157,8 +147,7 @@ CASE(deliver, may_close_another_client)
 	drop_hold(hold);
 }
 
-static void cancel_itself(dlock_hold *about, enum dlock_event event,
-			  const char *why, void *arg)
+ON_EVENT(cancel_itself)
 {
 	callback(about, event, why, arg);
 	pthread_cancel(pthread_self());

@@ -2,6 +2,10 @@
 /* Events: which, how often, in which order and from which thread. */
 #include "core/fixture.h"
 
+#include <dlock/async.h>
+
+#include "core/client.h"
+
 TestSuite(event, .init = fixture, .timeout = 120);
 
 /* The results of the calls in call_all(). */
@@ -70,7 +74,7 @@ CASE(event, of_the_write_side_is_over_before_that_is)
 	dlock_hold *r = given_lost_sides();
 	pthread_t thread;
 
-	cr_assert_eq(pthread_create(&thread, NULL, let_go_main, NULL), 0);
+	thread = thread_begin(let_go_main, NULL);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	cr_assert_eq(atomic_load(&go), 1, "the callback still runs");
 	pthread_join(thread, NULL);
@@ -184,20 +188,16 @@ CASE(event, is_not_told_of_a_hold_that_was_released)
 }
 
 /* Calls each function that a callback may call, and dlock_close(). */
-static void call_all(dlock_hold *hold, enum dlock_event event, const char *why,
-		     void *arg)
+ON_EVENT(call_all)
 {
 	struct dlock_stats st = { .size = sizeof(st) };
 	dlock_lock *inner = NULL, *multi = NULL;
 	dlock_hold *h = NULL;
 	int *ok = stage.rc, n = 0;
 
-	(void)event;
-	(void)why;
-	(void)arg;
-	*ok++ = dlock_check(hold) == DLOCK_ELOST;
-	*ok++ = dlock_remaining_ms(hold) == 0 && dlock_token(hold) > 0;
-	*ok++ = dlock_hold_fd(hold) >= 0;
+	*ok++ = dlock_check(about) == DLOCK_ELOST;
+	*ok++ = dlock_remaining_ms(about) == 0 && dlock_token(about) > 0;
+	*ok++ = dlock_hold_fd(about) >= 0;
 	*ok++ = dlock_mutex_new(&inner, client, "inner") == 0;
 	*ok++ = dlock_acquire(inner, 1000, &h) == 0 && dlock_release(h) == 0;
 	*ok++ = dlock_acquire_shared(stage.rw, 1000, &h) == 0 &&
@@ -210,7 +210,7 @@ static void call_all(dlock_hold *hold, enum dlock_event event, const char *why,
 	*ok++ = dlock_break(inner, 1000) == 0;
 	*ok++ = dlock_get_stats(client, &st) == 0;
 	*ok++ = dlock_ttl_ms(client) == 0 && dlock_caps(client);
-	*ok++ = dlock_release(hold) == DLOCK_ELOST;
+	*ok++ = dlock_release(about) == DLOCK_ELOST;
 	dlock_lock_free(multi);
 	dlock_lock_free(inner);
 	dlock_close(client);
@@ -262,5 +262,63 @@ CASE(event, says_why_in_whole_characters)
 	EVENTUALLY(diary.losses == 1);
 	why[94] = '\0';
 	cr_assert_str_eq(diary.page[0].why, why);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+TestSuite(event_turned, .init = fixture, .timeout = 60);
+
+static atomic_int turned;
+
+static void *turn_over(void *arg)
+{
+	OK(dlock_events_by_process(client));
+	atomic_store(&turned, 1);
+	return arg;
+}
+
+/* Whether dlock_events_by_process() has begun. */
+PEEK(int, is_turned, c->events.by_process)
+
+CASE(event_turned, waits_for_a_running_callback_and_leaves_no_event_behind)
+{
+	dlock_hold *b;
+	pthread_t thread;
+	uint64_t first;
+
+	events_call(hold_up);
+	given_hold("fake:");
+	first = last_id();
+	b = take(mutex(client, "b"));
+	lose_last();
+	EVENTUALLY(atomic_load(&inside) == 1);
+	fake_lose(fake, first);
+	thread = thread_begin(turn_over, NULL);
+	EVENTUALLY(is_turned(client));
+	ALL_ALONG(30, !atomic_load(&turned));
+	atomic_store(&go, 1);
+	pthread_join(thread, NULL);
+	ALL_ALONG(20, atomic_load(&inside) == 1);
+	while (dlock_process(client, 1) > 0)
+		continue;
+	cr_assert_eq(told_of(DLOCK_LOST), 2);
+	cr_assert_eq(diary.page[0].hold, b);
+	cr_assert_eq(diary.page[1].hold, hold);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
+}
+
+/* The callback itself turns the events over, and does not wait for itself. */
+ON_EVENT(turn_inside)
+{
+	OK(dlock_events_by_process(client));
+	atomic_store(&turned, 1);
+}
+
+CASE(event_turned, may_be_asked_for_in_a_callback)
+{
+	events_call(turn_inside);
+	given_hold("fake:");
+	lose_last();
+	EVENTUALLY(atomic_load(&turned) == 1);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }

@@ -140,9 +140,7 @@ pthread_t client_closes(void)
 {
 	pthread_t thread;
 
-	cr_assert_eq(pthread_create(&thread, NULL, closer_main,
-				    let_go_of_client()),
-		     0);
+	thread = thread_begin(closer_main, let_go_of_client());
 	return thread;
 }
 

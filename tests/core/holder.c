@@ -41,7 +41,7 @@ CASE(holder, of_this_process_is_called_that)
 	pthread_t thread;
 
 	given_hold(STORE);
-	cr_assert_eq(pthread_create(&thread, NULL, try_as_another, text), 0);
+	thread = thread_begin(try_as_another, text);
 	pthread_join(thread, NULL);
 	cr_assert(strstr(text, "held by another thread of this process"), "%s",
 		  text);

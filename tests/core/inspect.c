@@ -146,9 +146,7 @@ CASE(inspect, that_is_silent_does_not_keep_the_client_open)
 	for (int i = 0; i < 3; i++) {
 		verb[i] = FAKE_INSPECT + i;
 		fake_once(fake, (enum fake_verb)verb[i], FAKE_SILENT);
-		cr_assert_eq(pthread_create(&thread[i], NULL, ask_for_ever,
-					    &verb[i]),
-			     0);
+		thread[i] = thread_begin(ask_for_ever, &verb[i]);
 		EVENTUALLY(fake_count(fake, (enum fake_verb)verb[i]) == 1);
 	}
 	close_client_within(500);

@@ -159,21 +159,3 @@ CASE(keep, is_not_for_permits_nor_for_a_store_that_does_not_watch)
 	cr_assert_eq(released(), 2);
 	nothing_is_left();
 }
-
-CASE(keep, is_refused_where_it_cannot_be)
-{
-	dlock_client *none = NULL;
-
-	OK(fake_register());
-	REFUSED(dlock_open(&none, "fakewant:?ttl=10s&keep=5001ms", NULL),
-		DLOCK_EINVAL, "more than half of the lease of 10000ms");
-	REFUSED(dlock_open(&none, "fakewant:?ttl=10s&agreed=4s&keep=3s", NULL),
-		DLOCK_EINVAL, "half of the lease of 4000ms");
-	REFUSED(dlock_open(&none, "fake:?keep=1s", NULL), DLOCK_ENOTSUP,
-		"keep=");
-	REFUSED(dlock_open(&none, "fake:?passes=1", NULL), DLOCK_ENOTSUP,
-		"passes=");
-	cr_assert_null(none);
-	given_client("fakewant:?ttl=10s&keep=5s");
-	closed_at_end(open_store("fake:?keep=0s&passes=0", NULL));
-}

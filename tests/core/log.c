@@ -325,7 +325,7 @@ CASE(log, is_told_by_the_process_behind_a_running_sink)
 
 	given_told_mutex();
 	flood(3);
-	cr_assert_eq(pthread_create(&thread, NULL, turn_over, NULL), 0);
+	thread = thread_begin(turn_over, NULL);
 	ALL_ALONG(30, !atomic_load(&turned));
 	cr_assert_geq(dlock_process(client, 0), 0);
 	cr_assert_eq(told.told, 0);

@@ -69,7 +69,7 @@ CASE(multi, of_one_lock_by_two_spellings_is_refused_under_any_label)
 
 	o.timeout_ms = 10000;
 	o.label = "nightly";
-	REFUSED(dlock_acquire_opts(twice, &o, &hold), DLOCK_EINVAL,
+	INVALID(dlock_acquire_opts(twice, &o, &hold),
 		"lock 'x' is a member twice");
 }
 
@@ -135,7 +135,7 @@ CASE(multi, that_may_ask_once_only_answers_that_a_member_was_lost)
 	/* y comes before z, and is lost during the attempt for z. */
 	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
 	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
-	cr_assert_eq(pthread_create(&thread, NULL, lose_y_at_z, NULL), 0);
+	thread = thread_begin(lose_y_at_z, NULL);
 	REFUSED(dlock_acquire(all, 0, &hold), DLOCK_ELOST,
 		"while the others were taken");
 	pthread_join(thread, NULL);
@@ -251,7 +251,7 @@ CASE(multi, of_too_many_members_is_refused)
 	dlock_lock *m[3] = { x, semaphore(a, "x", 2), z };
 	dlock_lock *out = NULL;
 
-	REFUSED(dlock_multi_new(&out, m, 65537), DLOCK_EINVAL, "65536");
+	INVALID(dlock_multi_new(&out, m, 65537), "65536");
 	cr_assert_null(out);
 	/* A mutex and a semaphore of the same name are unrelated. */
 	OK(dlock_release(take(multi(m, 3))));
@@ -265,7 +265,7 @@ CASE(multi, of_one_lock_by_way_of_two_clients_is_refused)
 	dlock_lock *m[] = { x, mutex(again, "x") };
 	dlock_lock *out = NULL;
 
-	REFUSED(dlock_multi_new(&out, m, 2), DLOCK_EINVAL, "twice");
+	INVALID(dlock_multi_new(&out, m, 2), "twice");
 }
 
 /* ---- The pause ----------------------------------------------------------- */

@@ -71,7 +71,7 @@ CASE(multi_async, a_hold_of_another_thread_is_not_released)
 	both = multi((dlock_lock *[]){ y, mutex(a, "bound") }, 2);
 	taker_start(&t, both, 0);
 	EVENTUALLY(t.done);
-	REFUSED(dlock_release_start(t.hold, outcome_note, &o), DLOCK_EINVAL,
+	INVALID(dlock_release_start(t.hold, outcome_note, &o),
 		"another thread");
 	OK(dlock_check(t.hold));
 	cr_assert_eq(calls_under_way(a) + calls_under_way(b), 0);
@@ -121,15 +121,7 @@ CASE(multi_async, ends_soon_at_a_stuck_store_when_a_client_is_closed)
 	OK(dlock_release(granted(&stuck)));
 }
 
-static int pauses(dlock_client *c)
-{
-	int yes;
-
-	pthread_mutex_lock(&c->mu);
-	yes = !TAILQ_EMPTY(&c->asyncs.paused);
-	pthread_mutex_unlock(&c->mu);
-	return yes;
-}
+PEEK(int, pauses, !TAILQ_EMPTY(&c->asyncs.paused))
 
 /* Begins a call for x and y that has met y busy, then x, and pauses before it
  * waits for x.  Meanwhile the async thread of x's client is stuck. */
@@ -235,7 +227,7 @@ static dlk_time cancelling_clock(void)
 	    !pthread_equal(pthread_self(), cancel.asker) || !is_locked(&b->mu))
 		return real_clock();
 	cancel.is_due = 0;
-	cr_assert_eq(pthread_create(&cancel.canceller, NULL, cancels, NULL), 0);
+	cancel.canceller = thread_begin(cancels, NULL);
 	for (int i = 0; i < 20 && !cancel.is_over; i++)
 		nap_ms(1);
 	return real_clock() + 50000 * DLK_MS;

@@ -89,13 +89,6 @@ CASE(open, refuses_a_store_that_cannot_do_what_is_required)
 	close_store(c);
 }
 
-CASE(open, refuses_leases_that_nobody_renews)
-{
-	refused("fakemute:?ttl=3s", NULL, DLOCK_EINVAL, "no 'renew'");
-	refused("fakemute:?check=3s", NULL, DLOCK_EINVAL, "no 'renew'");
-	close_store(open_store("fakemute:", NULL));
-}
-
 CASE(open, keeps_its_deadline_with_a_silent_store)
 {
 	fake_once(fake, FAKE_OPEN, FAKE_SILENT);

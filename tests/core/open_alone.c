@@ -46,15 +46,7 @@ static void *closes(void *arg)
 	return arg;
 }
 
-static int is_closing(void)
-{
-	int yes;
-
-	pthread_mutex_lock(&client->mu);
-	yes = client->closing;
-	pthread_mutex_unlock(&client->mu);
-	return yes;
-}
+PEEK(int, closing, c->closing)
 
 static struct outcome opened, closed;
 static pthread_t opener;
@@ -71,7 +63,7 @@ static void given_opener(const char *uri)
 	cr_assert_eq(dlock_backend_register(&gated), 0);
 	o.no_threads = 1;
 	OK(dlock_open_start(uri, &o, &client, outcome_note, &opened));
-	cr_assert_eq(pthread_create(&opener, NULL, processes, NULL), 0);
+	opener = thread_begin(processes, NULL);
 	EVENTUALLY(inside);
 }
 
@@ -81,8 +73,8 @@ CASE(open_alone, ends_when_another_thread_closes)
 	int64_t begun_ms;
 
 	given_opener("gated:");
-	cr_assert_eq(pthread_create(&closer, NULL, closes, NULL), 0);
-	EVENTUALLY(is_closing());
+	closer = thread_begin(closes, NULL);
+	EVENTUALLY(closing(client));
 	begun_ms = now_ms();
 	atomic_store(&go, 1);
 	pthread_join(opener, NULL);

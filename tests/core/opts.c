@@ -86,7 +86,7 @@ CASE(opts, no_renew_ends_it_where_nothing_expires)
 {
 	given_with("fake:");
 	wanted.no_renew = 1;
-	REFUSED(dlock_acquire_opts(lock, &wanted, &hold), DLOCK_EINVAL,
+	INVALID(dlock_acquire_opts(lock, &wanted, &hold),
 		"do not end by themselves");
 	wanted.lease_ms = 200;
 	hold = take_so();
@@ -106,19 +106,16 @@ CASE(opts, of_a_hold_are_those_of_the_next_acquire_or_none)
 	cr_assert_eq(take_so(), hold);
 	cr_assert_eq(take(lock), hold);
 	wanted.label = "y";
-	REFUSED(dlock_acquire_opts(lock, &wanted, &h), DLOCK_EINVAL,
-		"with other options");
+	INVALID(dlock_acquire_opts(lock, &wanted, &h), "with other options");
 	wanted.label = NULL;
 	wanted.no_renew = 1;
-	REFUSED(dlock_acquire_opts(lock, &wanted, &h), DLOCK_EINVAL,
-		"with other options");
+	INVALID(dlock_acquire_opts(lock, &wanted, &h), "with other options");
 	cr_assert_null(h);
 	for (int i = 0; i < 3; i++)
 		OK(dlock_release(hold));
 	cr_assert_eq(fake_held(fake), 0);
 	hold = take(lock);
-	REFUSED(dlock_acquire_opts(lock, &wanted, &h), DLOCK_EINVAL,
-		"with other options");
+	INVALID(dlock_acquire_opts(lock, &wanted, &h), "with other options");
 	OK(dlock_release(hold));
 }
 
@@ -156,7 +153,7 @@ CASE(opts, extend_beside_a_watch_has_the_store_renew)
 	wanted.no_renew = 1;
 	hold = take_so();
 	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
-	cr_assert_eq(pthread_create(&thread, NULL, be_told, hold), 0);
+	thread = thread_begin(be_told, hold);
 	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
 	OK(dlock_extend(hold, 30000));
 	fake_open_gate(fake);
@@ -180,8 +177,8 @@ CASE(opts, extend_needs_an_end_that_has_not_come)
 {
 	given_with("fake:?ttl=30s");
 	hold = take(lock);
-	REFUSED(dlock_extend(hold, 100), DLOCK_EINVAL, "no end to move");
-	REFUSED(dlock_extend(hold, 0), DLOCK_EINVAL, "ms is 0");
+	INVALID(dlock_extend(hold, 100), "no end to move");
+	INVALID(dlock_extend(hold, 0), "ms is 0");
 	OK(dlock_release(hold));
 	wanted.max_hold_ms = 50;
 	hold = take_so();
@@ -207,8 +204,7 @@ CASE(opts, of_a_multi_lock_are_those_of_each_member)
 	REFUSED(dlock_extend(hold, 300), DLOCK_ELOST, "was lost");
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	wanted.lease_ms = 60000;
-	REFUSED(dlock_acquire_opts(both, &wanted, &h), DLOCK_EINVAL,
-		"lease_ms is 60000");
+	INVALID(dlock_acquire_opts(both, &wanted, &h), "lease_ms is 60000");
 }
 
 /* ---- Passing and keeping ------------------------------------------------- */
@@ -265,8 +261,8 @@ CASE(opts, of_asynchronous_calls_are_copied)
 	OK(dlock_extend(hold, 100));
 	ends_with("max_hold is reached");
 	wanted.lease_ms = -1;
-	REFUSED(dlock_acquire_opts_start(lock, &wanted, note, &hold, NULL),
-		DLOCK_EINVAL, "lease_ms is -1");
+	INVALID(dlock_acquire_opts_start(lock, &wanted, note, &hold, NULL),
+		"lease_ms is -1");
 }
 
 /* ---- What is refused ----------------------------------------------------- */
@@ -275,7 +271,7 @@ static void refuses(const char *text)
 {
 	dlock_hold *none = NULL;
 
-	REFUSED(dlock_acquire_opts(lock, &wanted, &none), DLOCK_EINVAL, text);
+	INVALID(dlock_acquire_opts(lock, &wanted, &none), text);
 	cr_assert_null(none);
 	wanted = (dlock_acquire_options)DLOCK_ACQUIRE_OPTIONS_INIT;
 }

@@ -2,6 +2,8 @@
 /* Claims passed from thread to thread of a client. */
 #include "core/passing.h"
 
+#include <fcntl.h>
+
 TestSuite(pass, .init = timed_fixture, .timeout = 60);
 
 CASE(pass, asks_the_store_for_nothing_and_keeps_the_order)
@@ -103,38 +105,33 @@ CASE(pass, needs_a_store_that_watches)
 	watch_fails((struct fake_step){ .delay_ms = 10000 }, 0);
 }
 
-/* Checks that the waiter asks the store, and no watch is set. */
-static void is_not_passed(void)
+/* Checks that the waiter asks the store. */
+static void is_not_passed(dlock_lock *l, dlock_hold *h)
 {
 	struct taker t = { 0 };
+	size_t before = asked(), released = fake_count(fake, FAKE_RELEASE);
 
-	wait_here(&t, FOREVER);
-	cr_assert_eq(asked(), 2);
-	OK(dlock_release(hold));
+	wait_in(&t, l, FOREVER);
+	cr_assert_eq(asked(), before + 1);
+	OK(dlock_release(h));
 	has_had_it(&t);
 	cr_assert_eq(stats(client).passed, 0);
-	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 2);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), released + 2);
 }
 
-CASE(pass, is_not_for_a_store_that_cannot_tell)
+CASE(pass, is_for_exclusive_locks_of_a_store_that_can_tell)
 {
+	dlock_lock *s, *rw;
+
+	given_client("fakewant:");
+	s = semaphore(client, "s", 1);
+	rw = rwlock(client, "rw");
+	is_not_passed(s, take(s));
+	is_not_passed(rw, take_shared(rw, 0));
+	close_client();
 	given_hold("fake:");
-	is_not_passed();
-}
-
-CASE(pass, is_not_for_permits)
-{
-	given_semaphore("fakewant:", 1);
-	hold = take(lock);
-	is_not_passed();
-}
-
-CASE(pass, is_not_for_readers)
-{
-	given_rwlock("fakewant:");
-	hold = take_shared(lock, 0);
-	is_not_passed();
+	is_not_passed(lock, hold);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
 }
 
 CASE(pass, is_not_for_a_try)
@@ -147,5 +144,78 @@ CASE(pass, is_not_for_a_try)
 	cr_assert_eq(asked(), 2);
 	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
 	OK(dlock_release(hold));
+	nothing_is_left();
+}
+
+TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
+
+/* ---- Losses -------------------------------------------------------------- */
+
+/* The waiters ask the store, and only the holder hears of the loss. */
+CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
+{
+	struct taker t[2] = { { 0 } };
+	uint64_t token;
+
+	keep_diary();
+	given_hold("fakewant:");
+	n_wait_here(t, 2);
+	cr_assert_eq(asked(), 1);
+	lose_last();
+	token = dlock_token(hold);
+	EVENTUALLY(t[0].done || t[1].done);
+	EVENTUALLY(diary.losses == 1); /* no event follows the release */
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	each_has_had_it(t, 2);
+	cr_assert_gt(t[0].token, token);
+	cr_assert_gt(t[1].token, token);
+	cr_assert_eq(diary.losses, 1);
+	cr_assert_eq(diary.page[diary.n - 1].hold, hold);
+	nothing_is_left();
+	cr_assert_geq(asked(), 2);
+}
+
+/* ---- What the next hold has ---------------------------------------------- */
+
+CASE(pass_next, of_what_is_at_risk_is_the_store_s)
+{
+	struct taker t = { 0 };
+
+	keep_diary();
+	given_mutex("fakewant:?ttl=3s");
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	wait_here(&t, FOREVER);
+	EVENTUALLY(diary.risks == 1);
+	cr_assert_eq(diary.page[0].hold, hold);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+	fake_clear(fake);
+	OK(let_go(&t));
+	cr_assert_eq(diary.n, 1);
+}
+
+CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
+{
+	struct taker t = { 0 };
+	int fd;
+
+	keep_diary();
+	given_hold("fakewant:");
+	wait_here(&t, FOREVER);
+	fd = dlock_hold_fd(hold);
+	cr_assert_geq(fd, 0);
+	OK(dlock_release(hold));
+	cr_assert_eq(fcntl(fd, F_GETFD), -1);
+	has_it(&t);
+	fd = dlock_hold_fd(t.hold);
+	cr_assert(!is_readable(fd, 0));
+	lose_last();
+	cr_assert(is_readable(fd, 0));
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_eq(diary.page[0].hold, t.hold);
+	let_go(&t);
+	cr_assert_eq(t.release_rc, DLOCK_ELOST);
 	nothing_is_left();
 }

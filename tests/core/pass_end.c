@@ -81,15 +81,7 @@ CASE(pass_end, of_the_first_of_many_is_no_other_s)
 	nothing_is_left();
 }
 
-static unsigned int refs_of_hold(void)
-{
-	unsigned int n;
-
-	pthread_mutex_lock(&client->mu);
-	n = dlki_hold_claim(hold)->refs;
-	pthread_mutex_unlock(&client->mu);
-	return n;
-}
+PEEK(unsigned int, refs_of_hold, dlki_hold_claim(hold)->refs)
 
 /* The waiters need the ticket of the claim ahead, which a renewal has.  The
  * program processes nothing before the descriptor is readable, so the cancel
@@ -106,10 +98,10 @@ CASE(pass_end, of_a_cancelled_wait_awaits_no_renewal)
 	fake_move(fake);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	taker_start(&t, lock, FOREVER);
-	EVENTUALLY(refs_of_hold() == 3);
+	EVENTUALLY(refs_of_hold(client) == 3);
 	outcomes_process(client);
 	op = ask_async(&o, unbound(client, "a"), FOREVER);
-	EVENTUALLY(refs_of_hold() == 4);
+	EVENTUALLY(refs_of_hold(client) == 4);
 	dlock_cancel(lock);
 	EVENTUALLY(atomic_load(&t.done));
 	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);

@@ -216,8 +216,7 @@ CASE(pass_wanted, is_asked_anew_after_a_second)
 	fake_set_wants(fake, FAKE_WANT_NOT);
 	atomic_store(&going, 1);
 	for (int i = 0; i < 2; i++)
-		cr_assert_eq(pthread_create(&thread[i], NULL, take_turns, NULL),
-			     0);
+		thread[i] = thread_begin(take_turns, NULL);
 	EVENTUALLY(stats(client).passed >= 4);
 	began = now_ms();
 	taker_start(&other, theirs, FOREVER);

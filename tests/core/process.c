@@ -2,13 +2,12 @@
 /* Threads: their numbers, their names and their signals. */
 #include "core/base/process.h"
 
-#include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "support/wait.h"
+#include "core/support.h"
 
 static void *serial(void *arg)
 {
@@ -28,7 +27,7 @@ Test(process, has_another_number_in_each_thread)
 		uint64_t two[2];
 		pthread_t t;
 
-		cr_assert_eq(pthread_create(&t, NULL, serial, two), 0);
+		t = thread_begin(serial, two);
 		pthread_join(t, NULL);
 		cr_assert_eq(two[0], two[1]);
 		cr_assert_gt(two[0], last);

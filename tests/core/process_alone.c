@@ -53,9 +53,9 @@ CASE(process_alone, has_the_client_until_it_returns)
 
 	o.no_threads = 1;
 	OK(dlock_open(&client, "mem:", &o));
-	cr_assert_eq(pthread_create(&processor, NULL, processes, NULL), 0);
+	processor = thread_begin(processes, NULL);
 	EVENTUALLY(atomic_load(&inside));
-	cr_assert_eq(pthread_create(&closer, NULL, closes, NULL), 0);
+	closer = thread_begin(closes, NULL);
 	ALL_ALONG(100, !atomic_load(&closed));
 	atomic_store(&go, 1);
 	pthread_join(processor, NULL);

@@ -101,12 +101,12 @@ CASE(refusals, of_a_store_without_a_feature_name_it)
 	REFUSED(dlock_semaphore_resize(lock, 4, 1000), DLOCK_ENOTSUP,
 		"change the number of permits");
 	plain = mutex(client, "m");
-	REFUSED(dlock_acquire_opts(plain, &o, &hold), DLOCK_EINVAL,
+	INVALID(dlock_acquire_opts(plain, &o, &hold),
 		"only a semaphore has permits");
 	o.permits = 4;
-	REFUSED(dlock_acquire_opts(lock, &o, &hold), DLOCK_EINVAL,
+	INVALID(dlock_acquire_opts(lock, &o, &hold),
 		"4 permits at once; it has 3 of them");
-	REFUSED(dlock_semaphore_resize(lock, 0, 1000), DLOCK_EINVAL,
+	INVALID(dlock_semaphore_resize(lock, 0, 1000),
 		"0 permits; 1 is the least");
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 0);
 }
@@ -120,14 +120,11 @@ CASE(refusals, to_count_permits_tell_why)
 
 	given_semaphore("fake:", 1);
 	all = multi(&lock, 1);
-	REFUSED(dlock_semaphore_permits(all, &permits, 0), DLOCK_EINVAL,
+	INVALID(dlock_semaphore_permits(all, &permits, 0),
 		"only a semaphore has permits");
-	REFUSED(dlock_semaphore_permits(NULL, &permits, 0), DLOCK_EINVAL,
-		"lock is NULL");
-	REFUSED(dlock_semaphore_permits(lock, NULL, 0), DLOCK_EINVAL,
-		"out is NULL");
-	REFUSED(dlock_semaphore_permits(lock, &old, 0), DLOCK_EINVAL,
-		"dlock_permits.size");
+	INVALID(dlock_semaphore_permits(NULL, &permits, 0), "lock is NULL");
+	INVALID(dlock_semaphore_permits(lock, NULL, 0), "out is NULL");
+	INVALID(dlock_semaphore_permits(lock, &old, 0), "dlock_permits.size");
 	fake_once(fake, FAKE_INSPECT, FAKE_REFUSE);
 	cr_assert_eq(dlock_semaphore_permits(lock, &permits, 1000),
 		     DLOCK_EUNREACHABLE);
@@ -154,17 +151,17 @@ CASE(refusals, of_a_hold_that_is_no_upgradeable_readers)
 	plain = take(lock);
 	all = take(many);
 	hold = NULL;
-	REFUSED(dlock_upgrade(NULL, plain, 0, &none), DLOCK_EINVAL,
+	INVALID(dlock_upgrade(NULL, plain, 0, &none),
 		"not of dlock_upgradeable_new()");
-	REFUSED(dlock_upgrade(lock, plain, 0, &none), DLOCK_EINVAL,
+	INVALID(dlock_upgrade(lock, plain, 0, &none),
 		"not of dlock_upgradeable_new()");
-	REFUSED(dlock_upgrade(many, all, 0, &none), DLOCK_EINVAL,
+	INVALID(dlock_upgrade(many, all, 0, &none),
 		"not of dlock_upgradeable_new()");
-	REFUSED(dlock_upgrade(upg, plain, 0, &none), DLOCK_EINVAL,
+	INVALID(dlock_upgrade(upg, plain, 0, &none),
 		"not of an upgradeable read side");
-	REFUSED(dlock_upgrade(upg, all, 0, &none), DLOCK_EINVAL,
+	INVALID(dlock_upgrade(upg, all, 0, &none),
 		"not of an upgradeable read side");
-	REFUSED(dlock_upgrade(upg, NULL, 0, &none), DLOCK_EINVAL,
+	INVALID(dlock_upgrade(upg, NULL, 0, &none),
 		"not of an upgradeable read side");
 	OK(dlock_release(all));
 	OK(dlock_release(plain));

@@ -76,18 +76,3 @@ CASE(rehearsal, of_chance_is_as_its_seed)
 	cr_assert_neq(one + 1, UINT64_C(1) << 24);
 	cr_assert_neq(refused_by("mem:?refuse=50&seed=2"), one);
 }
-
-CASE(rehearsal, of_what_cannot_be_is_refused)
-{
-	static const char *const bad[] = { "0",  "x",   "3-2", "-3",
-					   "3x", "3-x", "1-2-" };
-	dlock_client *none = NULL;
-	char uri[40];
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(uri, sizeof(uri), "mem:?fail=%s", bad[i]);
-		REFUSED(dlock_open(&none, uri, NULL), DLOCK_EINVAL,
-			"parameter fail: '");
-		cr_assert_null(none);
-	}
-}

@@ -159,7 +159,7 @@ static void *writer_main(void *arg)
 static void writer_starts(int go)
 {
 	w.go = go;
-	cr_assert_eq(pthread_create(&w.thread, NULL, writer_main, NULL), 0);
+	w.thread = thread_begin(writer_main, NULL);
 }
 
 /* The store keeps the write side, and the reader goes on. */

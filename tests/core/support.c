@@ -12,6 +12,14 @@ dlock_client *open_store(const char *uri, const dlock_options *opts)
 	return c;
 }
 
+pthread_t thread_begin(void *(*run)(void *), void *arg)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, run, arg), 0);
+	return thread;
+}
+
 dlk_time late(dlk_time t)
 {
 	return t + (stalled_ms() + grace_ms()) * DLK_MS;

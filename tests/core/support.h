@@ -29,12 +29,36 @@
 			  "'%s' does not say '%s'", dlock_errmsg(), text);    \
 	} while (0)
 
+/* Checks that the call was refused as invalid. */
+#define INVALID(rc, text) REFUSED(rc, DLOCK_EINVAL, text)
+
 #define OK(rc)                                                                \
 	do {                                                                  \
 		int rc_ = (rc);                                               \
 		cr_assert_eq(rc_, DLOCK_OK, "%s: %s (%s)", #rc,               \
 			     dlock_errname(rc_), dlock_errmsg());             \
 	} while (0)
+
+/* Defines name(): `what` of the client `c`, read with the client's mutex. */
+#define PEEK(type, name, what)                                                \
+	static type name(dlock_client *c)                                     \
+	{                                                                     \
+		type seen;                                                    \
+		pthread_mutex_lock(&c->mu);                                   \
+		seen = (what);                                                \
+		pthread_mutex_unlock(&c->mu);                                 \
+		return seen;                                                  \
+	}
+
+/* Begins an event function. */
+#define ON_EVENT(name)                                                        \
+	static void name(__attribute__((unused)) dlock_hold *about,           \
+			 __attribute__((unused)) enum dlock_event event,      \
+			 __attribute__((unused)) const char *why,             \
+			 __attribute__((unused)) void *arg)
+
+/* Starts a thread. */
+pthread_t thread_begin(void *(*run)(void *), void *arg);
 
 /* Returns `t`, moved by the stalls of this process since stall_watch() and by
  * the grace of a slow machine: the latest time for something due at `t`. */

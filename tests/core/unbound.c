@@ -2,6 +2,8 @@
 /* Unbound handles: the holds belong to no thread. */
 #include "core/fixture.h"
 
+#include <dlock/async.h>
+
 TestSuite(unbound, .init = fixture, .timeout = 60);
 
 static dlock_hold *taken_by_a_thread(dlock_lock *l)
@@ -22,7 +24,7 @@ CASE(unbound, members_of_a_multi_lock_are_as_their_handles_were)
 	both = multi((dlock_lock *[]){ lock, other }, 2);
 	OK(dlock_lock_unbind(other));
 	hold = taken_by_a_thread(both);
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "lock 'b' is held by");
+	INVALID(dlock_release(hold), "lock 'b' is held by");
 	cr_assert_eq(stats(client).holds, 2);
 	close_client();
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
@@ -34,9 +36,110 @@ CASE(unbound, is_for_handles_of_one_lock)
 
 	given_mutex("fake:");
 	one = multi(&lock, 1);
-	REFUSED(dlock_lock_unbind(NULL), DLOCK_EINVAL, "NULL");
-	REFUSED(dlock_lock_unbind(one), DLOCK_EINVAL, "members");
+	INVALID(dlock_lock_unbind(NULL), "NULL");
+	INVALID(dlock_lock_unbind(one), "members");
 	lock = semaphore(client, "s", 1);
 	OK(dlock_lock_unbind(lock));
 	OK(dlock_release(taken_by_a_thread(lock)));
+}
+
+TestSuite(one_name, .init = timed_fixture, .timeout = 60);
+
+CASE(one_name, is_one_lock_of_a_thread)
+{
+	dlock_lock *book;
+	dlock_hold *again, *read, *none = NULL;
+
+	given_mutex("fake:");
+	book = rwlock(client, "a");
+	hold = take(lock);
+	OK(dlock_acquire(book, 0, &again));
+	cr_assert_eq(again, hold);
+	OK(dlock_release(again));
+	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1);
+	OK(dlock_acquire_shared(book, 0, &read));
+	OK(dlock_release(hold));
+	OK(dlock_check(read));
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EDEADLK,
+		"lock 'a': this thread holds the read side");
+	OK(dlock_release(read));
+}
+
+TestSuite(sticky, .init = fixture, .timeout = 60);
+
+static void given_sticky(void)
+{
+	given_unbound("fake:");
+	OK(dlock_lock_sticky_cancel(lock));
+}
+
+/* Earlier cancels of the handle do not count. */
+CASE(sticky, is_so_from_the_call_on)
+{
+	given_mutex("fake:");
+	dlock_cancel(lock);
+	OK(dlock_lock_sticky_cancel(lock));
+	OK(dlock_acquire(lock, 1000, &hold));
+	dlock_cancel(lock);
+	OK(dlock_lock_sticky_cancel(lock));
+	OK(dlock_release(hold));
+	REFUSED(dlock_acquire(lock, 1000, &hold), DLOCK_ECANCELED, "began");
+	INVALID(dlock_lock_sticky_cancel(NULL), "NULL");
+}
+
+CASE(sticky, cancel_of_a_multi_lock_ends_its_next_wait)
+{
+	dlock_lock *both;
+
+	given_mutex("fake:");
+	both = multi((dlock_lock *[]){ lock, mutex(client, "b") }, 2);
+	OK(dlock_lock_sticky_cancel(both));
+	dlock_cancel(both);
+	REFUSED(dlock_acquire(both, 1000, &hold), DLOCK_ECANCELED, "began");
+	OK(dlock_acquire(both, 1000, &hold));
+	OK(dlock_release(hold));
+}
+
+CASE(sticky, cancel_that_ends_the_wait_for_a_multi_lock_is_used_up)
+{
+	dlock_lock *both, *b;
+	struct taker t = { 0 };
+	dlock_hold *h;
+
+	given_mutex("fake:");
+	b = mutex(client, "b");
+	both = multi((dlock_lock *[]){ lock, b }, 2);
+	OK(dlock_lock_sticky_cancel(both));
+	h = take(b);
+	taker_start(&t, both, -1);
+	EVENTUALLY(stats(client).waiters == 1);
+	dlock_cancel(both);
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+	OK(dlock_release(h));
+	OK(dlock_acquire(both, 1000, &hold));
+	OK(dlock_release(hold));
+}
+
+static void note(const struct dlock_result *r, void *arg)
+{
+	*(int *)arg = r->code;
+}
+
+/* dlock_cancel_op() is about a single call. */
+CASE(sticky, cancel_is_not_used_up_by_that_of_an_operation)
+{
+	dlock_hold *h;
+	dlock_op op;
+	int code = 1;
+
+	given_sticky();
+	OK(dlock_acquire(lock, 1000, &h));
+	OK(dlock_acquire_start(lock, -1, note, &code, &op));
+	EVENTUALLY(stats(client).waiters == 1);
+	OK(dlock_cancel_op(client, op));
+	OK(dlock_wait(client, 1000));
+	cr_assert_eq(code, DLOCK_ECANCELED);
+	OK(dlock_release(h));
+	OK(dlock_acquire(lock, 1000, &hold));
+	OK(dlock_release(hold));
 }

@@ -51,8 +51,7 @@ CASE(upgrade, is_of_the_thread_that_reads)
 	upg = upgradeable(lock);
 	taker_start(&t, upg, 0);
 	OK(taker_join(&t));
-	REFUSED(dlock_upgrade(upg, t.hold, 0, &none), DLOCK_EINVAL,
-		"another thread");
+	INVALID(dlock_upgrade(upg, t.hold, 0, &none), "another thread");
 	close_client();
 	cr_assert_eq(dlock_release(t.hold), DLOCK_ELOST);
 }
@@ -71,7 +70,7 @@ CASE(upgrade, ends_with_a_read_side_that_is_lost)
 	pthread_t thread;
 	int rc;
 
-	cr_assert_eq(pthread_create(&thread, NULL, upgrade_main, &rc), 0);
+	thread = thread_begin(upgrade_main, &rc);
 	EVENTUALLY(stats(client).waiters == 1);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
 	pthread_join(thread, NULL);

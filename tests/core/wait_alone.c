@@ -6,6 +6,8 @@
 #include <dlock/async.h>
 #include <pthread.h>
 
+#include "core/fixture.h"
+
 TestSuite(wait_alone, .init = timed_fixture, .timeout = 60);
 
 static void stay(const struct dlock_result *r, void *arg)
@@ -27,7 +29,7 @@ static pthread_t waiter(void)
 {
 	pthread_t thread;
 
-	cr_assert_eq(pthread_create(&thread, NULL, wait_once, NULL), 0);
+	thread = thread_begin(wait_once, NULL);
 	return thread;
 }
 
@@ -71,7 +73,7 @@ CASE(wait_alone, renews_in_a_release_behind_an_event)
 	lose_last();
 	stays = waiter();
 	EVENTUALLY(atomic_load(&inside));
-	cr_assert_eq(pthread_create(&releases, NULL, release_lost, NULL), 0);
+	releases = thread_begin(release_lost, NULL);
 	EVENTUALLY(stats(client).renewed >= 2);
 	OK(dlock_check(other));
 	atomic_store(&go, 1);
@@ -137,4 +139,46 @@ CASE(wait_alone, ends_a_try_by_ask_with_a_clean_up_due)
 	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EUNREACHABLE);
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
 	fake_clear(fake);
+}
+
+TestSuite(release_alone, .init = timed_fixture, .timeout = 60);
+
+static void *release_one(void *h)
+{
+	OK(dlock_release(h));
+	return NULL;
+}
+
+static pthread_t release_beside(dlock_hold *h)
+{
+	pthread_t thread;
+
+	thread = thread_begin(release_one, h);
+	return thread;
+}
+
+/* Nothing is to be done for the client meanwhile. */
+CASE(release_alone, of_a_read_side_goes_on_once_the_write_side_is_released)
+{
+	pthread_t writes, reads;
+	dlock_hold *h;
+	dlk_time begun;
+
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.no_threads = 1;
+	given_rwlock("fake:?close=30s");
+	OK(dlock_lock_unbind(lock));
+	lock = upgradeable(lock);
+	hold = take(lock);
+	OK(dlock_upgrade(lock, hold, 0, &h));
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
+	writes = release_beside(h);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	reads = release_beside(hold);
+	EVENTUALLY(calls_under_way(client) == 2);
+	begun = dlk_now();
+	fake_open_gate(fake);
+	pthread_join(writes, NULL);
+	pthread_join(reads, NULL);
+	cr_assert_lt(dlk_now(), late(begun + 1000 * DLK_MS));
 }
