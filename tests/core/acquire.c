@@ -57,7 +57,7 @@ CASE(acquire, asks_once_more_at_the_deadline)
 	dlk_time begun;
 
 	given_mutex("fake:");
-	fake_set_wakes(fake, FAKE_WAKE_NOT);
+	fake_wake_nobody(fake);
 	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
 	/* No wake comes, and the lock is free at the deadline. */
 	begun = dlk_now();
@@ -140,38 +140,23 @@ CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
 }
 
-/* Cancels the wait of `t`, which must end soon and leave no claim. */
-static void cancel_soon(struct taker *t)
-{
-	dlk_time began = dlk_now();
-
-	dlock_cancel(lock);
-	cr_assert_eq(taker_join(t), DLOCK_ECANCELED);
-	cr_assert_lt(dlk_now(), late(began + (40 + SLACK_MS) * DLK_MS));
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_waiting(fake), 0);
-}
-
+/* The cancelled wait leaves no claim. */
 CASE(acquire, that_is_cancelled_while_the_store_is_silent_ends_soon)
 {
 	struct taker t = { 0 };
+	dlk_time began;
 
 	given_mutex("fake:?connect=5s&close=5s");
 	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
-	cancel_soon(&t);
-}
-
-CASE(acquire, that_is_cancelled_does_not_wait_for_its_release)
-{
-	struct taker t = { 0 };
-
-	given_busy_mutex("fake:?connect=5s&close=5s");
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT);
-	taker_waits(&t, -1);
-	cancel_soon(&t);
+	began = dlk_now();
+	dlock_cancel(lock);
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+	cr_assert_lt(dlk_now(), late(began + (40 + SLACK_MS) * DLK_MS));
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_eq(fake_waiting(fake), 0);
 }
 
 /* A try waits for the answer alone. */

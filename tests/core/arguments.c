@@ -75,6 +75,7 @@ CASE(arguments, of_a_multi_lock_are_several_locks)
 	cr_assert_null(dlock_member(hold, SIZE_MAX));
 	cr_assert_eq(dlock_remaining_ms(hold), -1);
 	INVALID(dlock_extend(hold, 100), "no end to move");
+	INVALID(dlock_extend(hold, 0), "ms is 0");
 	OK(dlock_release(hold));
 }
 
@@ -99,12 +100,14 @@ CASE(arguments, of_the_read_side_are_read_write_locks)
 	dlock_lock *plain = mutex(client, "b");
 
 	INVALID(dlock_lock_use_read_side(NULL), "lock is NULL");
+	INVALID(dlock_lock_sticky_cancel(NULL), "NULL");
 	INVALID(dlock_lock_use_read_side(plain), "read-write");
 	INVALID(dlock_lock_use_read_side(multi(&plain, 1)), "read-write");
 }
 
 CASE(arguments, of_an_upgrade_are_of_one_lock)
 {
+	static struct outcome never;
 	dlock_lock *upg = upgradeable(lock), *none = NULL;
 	char longest[DLOCK_NAME_SIZE] = "";
 	dlock_hold *w = NULL;
@@ -121,7 +124,18 @@ CASE(arguments, of_an_upgrade_are_of_one_lock)
 		"not of lock 'b'");
 	INVALID(dlock_upgrade(upg, hold, -2, &w), "timeout_ms");
 	cr_assert_null(w);
+	INVALID(dlock_upgrade_start(upg, hold, 0, outcome_note, &never, NULL),
+		"dlock_lock_unbind");
+	INVALID(dlock_upgrade_start(upg, hold, 0, NULL, NULL, NULL),
+		"done is NULL");
 	OK(dlock_release(hold));
+	OK(dlock_lock_unbind(lock));
+	upg = upgradeable(lock);
+	hold = take(upg);
+	INVALID(dlock_upgrade_start(upg, hold, -2, outcome_note, &never, NULL),
+		"timeout");
+	OK(dlock_release(hold));
+	cr_assert(outcome_pending(&never));
 	memset(longest, 'n', sizeof(longest) - 1);
 	OK(dlock_release(take(upgradeable(rwlock(client, longest)))));
 }

@@ -2,8 +2,6 @@
 /* Asynchronous calls: ends, callbacks and the store's silence. */
 #include "core/calls.h"
 
-#include <unistd.h>
-
 #include "core/log.h"
 
 TestSuite(async, .init = timed_fixture, .timeout = 60);

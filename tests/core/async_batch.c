@@ -65,16 +65,6 @@ static void begin_releases(void)
 		give_async(&given[i], o[i].hold);
 }
 
-CASE(async_batch, attempts_go_together)
-{
-	given_grants("fakebatch:?close=30s&connect=30s");
-	cr_assert_eq(prepared(0).n, N);
-	cr_assert_eq(fake_held(fake), N + 1);
-	for (int i = 0; i < N; i++)
-		OK(dlock_release(o[i].hold));
-	OK(dlock_release(first.hold));
-}
-
 CASE(async_batch, releases_go_together_and_before_attempts)
 {
 	static struct outcome again[N];

@@ -164,7 +164,6 @@ CASE(async, the_end_of_a_close_is_one_threads)
 	dlock_client *c;
 	struct waiter w;
 
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_log = tells_late;
 	given_client("fake:");
 	c = client;

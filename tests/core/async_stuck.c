@@ -107,18 +107,6 @@ static void given_question(struct outcome *asks)
 	ask_at_length(asks);
 }
 
-CASE(async_stuck, a_release_of_a_lost_hold_says_so)
-{
-	given_question(&asks);
-	lose_last();
-	EVENTUALLY(stats(client).lost == 1);
-	give_async(&o, hold);
-	over(&o, DLOCK_ELOST, "was lost");
-	cr_assert(outcome_pending(&asks));
-	fake_open_gate(fake);
-	over(&asks, DLOCK_EUNREACHABLE, "");
-}
-
 /* The callback returns while the store is asked. */
 CASE(async_stuck, a_release_behind_a_callback_does_not_wait_for_a_question)
 {

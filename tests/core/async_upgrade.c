@@ -281,26 +281,3 @@ CASE(async_upgrade, handed_out_beside_a_started_release_refuses_that)
 	}
 	cr_assert_eq(pthread_join(thread, NULL), 0);
 }
-
-/* ---- The end of the client, and arguments -------------------------------- */
-
-CASE(async_upgrade, bad_arguments_are_refused)
-{
-	given_rwlock("fake:");
-	upg = upgradeable(lock);
-	hold = take(upg);
-	INVALID(dlock_upgrade_start(upg, hold, 0, outcome_note, &o, NULL),
-		"dlock_lock_unbind");
-	INVALID(dlock_upgrade_start(upg, hold, 0, NULL, &o, NULL),
-		"done is NULL");
-	INVALID(dlock_upgrade_start(lock, hold, 0, outcome_note, &o, NULL),
-		"not of dlock_upgradeable_new");
-	OK(dlock_release(hold));
-	OK(dlock_lock_unbind(lock));
-	upg = upgradeable(lock);
-	hold = take(upg);
-	INVALID(dlock_upgrade_start(upg, hold, -2, outcome_note, &o, NULL),
-		"timeout");
-	OK(dlock_release(hold));
-	cr_assert(outcome_pending(&o));
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clean-ups of lost requests and answers: what a clean-up delays, and costs. */
+/* Clean-ups of lost requests and answers: delays and costs. */
 #include "core/fixture.h"
 
 #include <stdio.h>
@@ -15,30 +15,6 @@ static void refuse(enum fake_verb verb, int n)
 static void lose_answer(enum fake_verb verb)
 {
 	fake_once(fake, verb, FAKE_CUT);
-}
-
-/* Waits until the renewer has tried five times, and pauses for 320 ms. */
-static void renewer_pauses(void)
-{
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 5);
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	cr_assert_eq(fake_held(fake), 1);
-}
-
-static void is_not_in_the_way(void)
-{
-	renewer_pauses();
-	OK(dlock_acquire(lock, 0, &hold));
-	OK(dlock_release(hold));
-}
-
-CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
-{
-	given_hold("fake:?ttl=30s");
-	refuse(FAKE_RELEASE, 5);
-	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	is_not_in_the_way();
-	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
 /* A lease of 600 ms is renewed after 200 ms, and after 300 ms at the latest. */
@@ -172,41 +148,18 @@ CASE(cleanup, of_many_claims_share_round_trips)
 	EVENTUALLY(fake_held(fake) == 0);
 }
 
-/* Whether another client holds the lock is unknown. */
-CASE(cleanup, that_cannot_be_released_makes_no_lock_busy)
-{
-	given_mutex("fake:?ttl=30s");
-	lose_answer(FAKE_ATTEMPT);
-	refuse(FAKE_RELEASE, FAKE_ALWAYS);
-	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 1);
-	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
-		"an earlier claim of this client");
-	fake_clear(fake);
-	/* A lock held by another client is busy, whatever was left. */
-	EVENTUALLY(fake_held(fake) == 0);
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY);
-}
-
 /* The client sends the attempt twice. The first request arrives after the
  * answer to the second, and after the release. */
-static void indeterminate_until(int busy)
+CASE(cleanup, that_comes_after_the_release_is_released)
 {
 	enum { LATE_MS = 200 };
 	dlk_time began;
 
 	given_mutex("fake:?ttl=900ms");
 	began = dlk_now();
-	if (busy)
-		fake_occupy(fake, DLK_LOCK, "a", 100);
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .resent = 1, .late_ms = LATE_MS);
-	if (busy) {
-		cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY);
-	} else {
-		OK(dlock_acquire(lock, 0, &hold));
-		OK(dlock_release(hold));
-	}
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
 	cr_assert_eq(stats(client).pending_cleanups, 1);
 	nap_ms(LATE_MS + 50); /* the first request has arrived by then */
 	EVENTUALLY(fake_held(fake) == 0);
@@ -215,17 +168,7 @@ static void indeterminate_until(int busy)
 	cr_assert_geq(dlk_now(), began + 800 * DLK_MS);
 }
 
-CASE(cleanup, that_comes_after_the_release_is_released)
-{
-	indeterminate_until(0);
-}
-
-CASE(cleanup, that_comes_after_giving_up_is_released)
-{
-	indeterminate_until(1);
-}
-
-/* ---- What they cost ------------------------------------------------------ */
+/* ---- Costs --------------------------------------------------------------- */
 
 enum { MANY = 300 };
 

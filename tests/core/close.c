@@ -2,9 +2,6 @@
 /* Closing with calls under way, with holds and with clean-ups. */
 #include "core/fixture.h"
 
-#include <poll.h>
-#include <stdio.h>
-
 #include "core/client.h"
 #include "support/outcome.h"
 
@@ -34,41 +31,12 @@ CASE(close, keeps_its_time_with_a_silent_store)
 	cr_assert_eq(dlock_release(a), DLOCK_ELOST);
 }
 
-/* The renewer has begun a renewal when the client closes, and has clean-ups
- * left. */
-CASE(close, keeps_its_time_while_a_renewal_hangs_and_cleanups_wait)
-{
-	dlock_hold *b, *c;
-
-	given_hold("fake:?ttl=1500ms&close=500ms");
-	b = take(mutex(client, "b"));
-	c = take(mutex(client, "c"));
-	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
-	fake_always(fake, FAKE_RELEASE, FAKE_SILENT);
-	cr_assert_eq(dlock_release(b), DLOCK_EUNREACHABLE);
-	cr_assert_eq(dlock_release(c), DLOCK_EUNREACHABLE);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
-	close_client_within(500 + 250);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
 CASE(close, asks_for_nothing_to_be_released_where_nothing_is_left)
 {
 	given_mutex("fakeall:?ttl=60s");
 	OK(dlock_release(take(lock)));
 	close_client();
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE_ALL), 0);
-}
-
-/* The store does not answer. */
-CASE(close, keeps_its_time_where_all_are_released_at_once)
-{
-	given_hold("fakeall:?ttl=60s&close=300ms");
-	fake_once(fake, FAKE_RELEASE_ALL, FAKE_SILENT);
-	close_client_within(300 + 200);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 0);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
 static dlock_client *_Atomic ending; /* set before `go` */
@@ -103,38 +71,6 @@ static void given_callback(void)
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	hold = take(lock);
 	EVENTUALLY(atomic_load(&inside));
-}
-
-/* Begins before the close, and releases during the close. */
-ON_EVENT(release_late)
-{
-	linger(about, event, why, arg);
-	dlock_release(hold);
-}
-
-CASE(close, goes_with_a_release_in_a_callback_that_is_running)
-{
-	dlock_hold *b;
-
-	events_call(release_late);
-	given_semaphore("fake:?ttl=60s", 2);
-	hold = take(lock);
-	b = take(lock);
-	lose_last();
-	EVENTUALLY(atomic_load(&inside));
-	close_with_callback();
-	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
-}
-
-CASE(close, goes_with_a_release_that_waits_for_a_callback)
-{
-	struct releaser r;
-
-	given_callback();
-	releaser_start(&r, hold);
-	EVENTUALLY(calls_under_way(client) == 1);
-	close_with_callback();
-	releaser_join(&r);
 }
 
 CASE(close, goes_with_a_started_release_that_waits_for_a_callback)
@@ -199,37 +135,4 @@ CASE(close, leaves_the_store_its_time_after_a_callback)
 CASE(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
 {
 	close_after_a_long_callback(1);
-}
-
-/* The time of renewals and calls before counts as the store's. Whether the
- * callback comes before the close has ended all holds is chance. */
-CASE(close, takes_no_longer_for_a_callback_that_takes_no_time)
-{
-	clock_leaps(0);
-	keep_diary();
-	for (int i = 0; i < 20; i++) {
-		size_t renewals = fake_count(fake, FAKE_RENEW);
-		struct fake_call call;
-		dlock_client *c;
-		pthread_t closer;
-
-		given_mutex("fake:?ttl=60s&check=20ms&close=20s");
-		c = client;
-		FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1,
-			    .fault = FAKE_REFUSE);
-		hold = take(lock);
-		EVENTUALLY(fake_count(fake, FAKE_RENEW) == renewals + 1);
-		closer = client_closes();
-		EVENTUALLY(closing(c));
-		clock_leaps(15000);
-		fake_open_gate(fake);
-		pthread_join(closer, NULL);
-		clock_leaps(0);
-		call = fake_last(fake, FAKE_RELEASE);
-		cr_assert_lt(call.deadline, call.begin + 6000 * DLK_MS,
-			     "%lld ms",
-			     (long long)(call.deadline - call.begin) / DLK_MS);
-		cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	}
-	cr_assert_gt(diary.n, 0, "there was no callback");
 }

@@ -32,42 +32,6 @@ static int64_t was_given_ms(dlk_time begun)
 	return (fake_last(fake, FAKE_ATTEMPT).deadline - begun) / DLK_MS;
 }
 
-CASE(distance, of_150_ms_is_bridged_by_a_try)
-{
-	dlk_time begun = 0;
-
-	is_away(150);
-	given_mutex("fake:?far=on");
-	for (int i = 0; i < 3; i++) {
-		begun = dlk_now();
-		OK(dlock_acquire(lock, 0, &hold));
-		OK(dlock_release(hold));
-	}
-	cr_assert_geq(was_given_ms(begun), 590);
-	fake_clear(fake);
-}
-
-CASE(distance, of_150_ms_makes_no_busy_lock_unreachable)
-{
-	is_away(150);
-	given_busy_mutex("fake:?far=on");
-	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY, "held by");
-	REFUSED(dlock_acquire(lock, 100, &hold), DLOCK_EBUSY, "held by");
-	fake_clear(fake);
-}
-
-CASE(distance, that_shrinks_is_followed)
-{
-	is_away(150);
-	given_mutex("fake:?far=on");
-	fake_clear(fake);
-	for (int i = 0; i < 60; i++) {
-		OK(dlock_acquire(lock, 0, &hold));
-		OK(dlock_release(hold));
-	}
-	cr_assert_leq(had_ms(), 41);
-}
-
 /* The clean-up of a failed try has more time, and the answer shows the new
  * distance. */
 CASE(distance, that_grows_is_found_by_a_clean_up)

@@ -3,7 +3,6 @@
 #include "core/fixture.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "core/claim.h"
 #include "dlock_config.h"
@@ -48,7 +47,7 @@ CASE(errors, refuse_bad_uris)
 		{ "mem:?fail=3x", DLOCK_EINVAL, "parameter fail: '" },
 		{ "mem:?fail=3-x", DLOCK_EINVAL, "parameter fail: '" },
 		{ "mem:?fail=1-2-", DLOCK_EINVAL, "parameter fail: '" },
-		/* What the store cannot do. */
+		/* The store lacks the feature. */
 		{ "fakemute:?ttl=3s", DLOCK_EINVAL, "no 'renew'" },
 		{ "fakemute:?check=3s", DLOCK_EINVAL, "no 'renew'" },
 		{ "fakewant:?ttl=10s&keep=5001ms", DLOCK_EINVAL,

@@ -112,24 +112,6 @@ CASE(event, that_lasts_long_does_not_keep_the_store_from_being_told)
 		     fake_last(fake, FAKE_RELEASE).begin);
 }
 
-/* The hold is at risk, and safe again, while a callback runs. */
-CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
-{
-	dlock_hold *b;
-
-	given_lost_mutex("fake:?ttl=5s&check=30ms");
-	fake_once(fake, FAKE_RENEW, FAKE_REFUSE);
-	b = take(mutex(client, "b"));
-	EVENTUALLY(stats(client).renew_failed >= 1 &&
-		   stats(client).renewed >= 1);
-	atomic_store(&go, 1);
-	lose_last();
-	EVENTUALLY(diary.losses == 2);
-	cr_assert_eq(diary.n, 2);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
-}
-
 /* The holder hears of a revoke and of the risk, which come while a callback
  * runs. */
 CASE(event, of_a_wish_takes_back_no_trouble)
@@ -172,19 +154,6 @@ CASE(event, of_safety_is_taken_back_by_new_trouble)
 	fake_clear(fake);
 	EVENTUALLY(diary.safes == 1);
 	OK(dlock_release(hold));
-}
-
-CASE(event, is_not_told_of_a_hold_that_was_released)
-{
-	dlock_hold *b;
-
-	given_lost_mutex("fake:");
-	b = take(mutex(client, "b"));
-	lose_last();
-	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
-	atomic_store(&go, 1);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	ALL_ALONG(50, diary.n == 1);
 }
 
 /* Calls each function that a callback may call, and dlock_close(). */
@@ -230,23 +199,6 @@ CASE(event, may_call_anything_and_close_does_nothing)
 	cr_assert(diary_says(&diary, "dlock_close() in a callback"));
 	/* The client is still open. */
 	OK(dlock_release(take(stage.rw)));
-}
-
-CASE(event, that_a_loss_has_overtaken_is_not_told)
-{
-	dlock_hold *b;
-
-	given_lost_mutex("fake:?ttl=5s&check=30ms");
-	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
-	b = take(mutex(client, "b"));
-	EVENTUALLY(stats(client).renew_failed >= 1);
-	lose_last();
-	EVENTUALLY(dlock_check(b) == DLOCK_ELOST);
-	atomic_store(&go, 1);
-	EVENTUALLY(diary.losses == 2);
-	cr_assert_eq(diary.n, 2, "told of a danger that had passed");
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
 }
 
 CASE(event, says_why_in_whole_characters)

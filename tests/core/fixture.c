@@ -57,8 +57,7 @@ dlock_client *closed_at_end(dlock_client *c)
 
 void given_client(const char *uri)
 {
-	client = closed_at_end(
-		open_store(uri, options.size > 0 ? &options : NULL));
+	client = closed_at_end(open_store(uri, &options));
 }
 
 void given_mutex(const char *uri)
@@ -197,6 +196,7 @@ void fixture(void)
 	case_begin();
 	at_end(fixture_end, &fake);
 	OK(fake_register());
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	fake = fake_store("");
 }
 

@@ -24,7 +24,7 @@ extern struct fake *fake;     /* the store without a name, empty */
 extern dlock_client *client;
 extern dlock_lock *lock;      /* "a", of the kind that was given */
 extern dlock_hold *hold;      /* set by given_hold(), or by the case */
-extern dlock_options options; /* of the client; none unless set before */
+extern dlock_options options; /* of the client, set before */
 extern struct diary diary;    /* of the client, after keep_diary() */
 
 /* Has the client write events and log lines into `diary`; or has events call

@@ -74,23 +74,6 @@ CASE(inspect, may_be_closed_while_it_tells, .timeout = 20)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "closed");
 }
 
-CASE(inspect, tells_nothing_when_it_fails)
-{
-	static const enum fake_fault faults[] = { FAKE_REFUSE, FAKE_CUT };
-
-	hold = take(lock);
-	for (int i = 0; i < 2; i++) {
-		for (int verb = FAKE_INSPECT; verb <= FAKE_BREAK; verb++) {
-			fake_once(fake, (enum fake_verb)verb, faults[i]);
-			REFUSED(question(verb, 0), DLOCK_EUNREACHABLE,
-				"no answer");
-		}
-	}
-	cr_assert_eq(told, 0);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST,
-		     "the cut break was done");
-}
-
 /* The store breaks the rule that a failure has a code. */
 CASE(inspect, that_fails_without_a_reason_has_a_message)
 {

@@ -19,26 +19,6 @@ static size_t released(void)
 	return fake_count(fake, FAKE_RELEASE);
 }
 
-/* A try, another thread, an unbound handle and a multi-lock take the kept
- * claim. */
-CASE(keep, has_it_taken_again_by_any_handle)
-{
-	struct taker t = { 0 };
-	dlock_lock *one;
-
-	given_kept("fakewant:?keep=10s");
-	taker_start(&t, lock, 0);
-	OK(taker_join(&t));
-	OK(t.release_rc);
-	OK(dlock_acquire(unbound(client, "a"), 0, &hold));
-	OK(dlock_release(hold));
-	one = multi(&lock, 1);
-	OK(dlock_acquire(one, 0, &hold));
-	OK(dlock_release(hold));
-	cr_assert_eq(asked(), 1);
-	cr_assert_eq(stats(client).retaken, 3);
-}
-
 CASE(keep, lasts_as_long_as_the_uri_says)
 {
 	int64_t began;
@@ -51,39 +31,6 @@ CASE(keep, lasts_as_long_as_the_uri_says)
 	hold = take(lock);
 	cr_assert_eq(asked(), 2);
 	OK(dlock_release(hold));
-}
-
-CASE(keep, counts_from_the_last_release)
-{
-	given_kept("fakewant:?keep=300ms");
-	for (int i = 0; i < 4; i++) {
-		hold = take(lock);
-		nap_ms(100);
-		OK(dlock_release(hold));
-	}
-	cr_assert_eq(asked(), 1);
-	hold = take(lock);
-	ALL_ALONG(350, released() == 0);
-	OK(dlock_release(hold));
-	EVENTUALLY(released() == 1);
-}
-
-/* The try's request is on the way while the claim is released and kept. The try
- * has the kept claim released. */
-CASE(keep, is_not_in_the_way_of_the_client)
-{
-	struct taker t = { .linger = 1 };
-
-	given_hold("fakewant:?keep=1h&ask=5s");
-	/* The answer BUSY is from before the release. */
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
-	taker_start(&t, lock, 0);
-	EVENTUALLY(asked() == 2);
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, 0);
-	OK(dlock_release(hold));
-	cr_assert_eq(stats(client).kept, 1);
-	fake_open_gate(fake);
-	has_had_it(&t);
 }
 
 /* A claim is kept while a quarter of the lease is left. */
@@ -109,24 +56,6 @@ CASE(keep, ends_before_the_lease_does)
 	cr_assert_eq(stats(client).retaken, 0);
 	fake_clear(fake);
 	nothing_is_left();
-}
-
-CASE(keep, is_not_renewed)
-{
-	size_t renewed;
-
-	given_kept("fakewant:?ttl=900ms&keep=450ms");
-	renewed = fake_count(fake, FAKE_RENEW);
-	EVENTUALLY(released() == 1);
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), renewed);
-	/* A claim taken again is renewed. */
-	hold = take(lock);
-	OK(dlock_release(hold));
-	hold = take(lock);
-	cr_assert_eq(stats(client).retaken, 1);
-	EVENTUALLY(stats(client).renewed >= 2);
-	OK(dlock_check(hold));
-	OK(dlock_release(hold));
 }
 
 CASE(keep, has_a_range_that_is_extended)

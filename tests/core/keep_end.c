@@ -55,38 +55,6 @@ CASE(keep_end, comes_with_another_server)
 	is_worth_nothing();
 }
 
-/* The answer of the release is lost. The next acquire has the claim released
- * first. */
-CASE(keep_end, that_fails_is_not_in_the_way_of_the_client)
-{
-	given_kept("fakewant:?keep=100ms&close=300ms");
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT, .times = 2);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 1);
-	cr_assert_eq(stats(client).kept, 0);
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	hold = take(lock);
-	cr_assert_geq(asked(), 2);
-	OK(dlock_release(hold));
-	fake_clear(fake);
-	nothing_is_left();
-}
-
-/* A first request that arrives late is cleaned up for a lease. */
-CASE(keep_end, of_a_claim_that_was_asked_for_twice_is_followed_up)
-{
-	given_mutex("fakewant:?ttl=1s&keep=100ms");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .resent = 1, .late_ms = 600);
-	OK(dlock_release(take(lock)));
-	cr_assert_eq(stats(client).kept, 1);
-	OK(dlock_release(take(lock)));
-	cr_assert_eq(stats(client).retaken, 1);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 1);
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_gt(fake_count(fake, FAKE_RELEASE), 1);
-	nothing_is_left();
-}
-
 /* An acquire does not take a kept claim that the renewal did not find. */
 CASE(keep_end, comes_with_a_renewal_that_finds_nothing)
 {

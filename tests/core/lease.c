@@ -39,16 +39,6 @@ CASE(lease, ends_a_ttl_less_the_margin_after_the_request_was_sent)
 	OK(dlock_release(hold));
 }
 
-CASE(lease, is_counted_for_what_the_store_really_gave)
-{
-	given_mutex("fake:?ttl=30s&agreed=900ms&margin=200ms");
-	cr_assert_eq(dlock_ttl_ms(client), 900);
-	hold = take(lock);
-	cr_assert_leq(dlock_remaining_ms(hold), 700);
-	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 400);
-	OK(dlock_release(hold));
-}
-
 CASE(lease, that_is_late_and_asked_for_once_is_unreachable)
 {
 	given_mutex("fake:?ttl=100ms&ask=300ms");
@@ -178,52 +168,6 @@ CASE(lease, that_merely_stands_is_not_extended)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
-CASE(lease, that_was_short_is_made_whole_at_a_third_of_it)
-{
-	given_mutex("fake:?ttl=6s");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lease_ms = 1500);
-	hold = take(lock);
-	EVENTUALLY(stats(client).renewed == 1);
-	cr_assert_lt(fake_last(fake, FAKE_RENEW).begin,
-		     late(fake_last(fake, FAKE_ATTEMPT).begin + 1000 * DLK_MS));
-	/* A third of the lease after the core's stamp, which comes before
-	 * `begin`. */
-	cr_assert_geq(late(fake_last(fake, FAKE_RENEW).begin),
-		      fake_last(fake, FAKE_ATTEMPT).begin + 400 * DLK_MS);
-	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 4000);
-	OK(dlock_release(hold));
-}
-
-CASE(lease, that_does_not_expire_is_looked_at_if_the_store_wants_it)
-{
-	keep_diary();
-	given_mutex("fake:?check=20ms");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_REFUSE, .times = 3);
-	hold = take(lock);
-	cr_assert_eq(dlock_remaining_ms(hold), -1);
-	EVENTUALLY(stats(client).renewed >= 2);
-	cr_assert_geq(stats(client).renew_failed, 3);
-	OK(dlock_check(hold));
-	cr_assert_eq(diary.risks, 0, "nothing runs out here");
-	fake_forget(fake);
-	EVENTUALLY(diary.losses == 1);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-CASE(lease, may_be_cut_short_by_a_renewal)
-{
-	given_mutex("fake:?ttl=30s&check=50ms");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .lease_ms = 600);
-	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
-	hold = take(lock);
-	cr_assert_gt(dlock_remaining_ms(hold), 20000);
-	EVENTUALLY(stats(client).renewed == 1);
-	cr_assert_leq(dlock_remaining_ms(hold), 600);
-	EVENTUALLY(stats(client).lost == 1);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
-	fake_clear(fake);
-}
-
 /* The lease began before the machine was started. */
 CASE(lease, that_began_long_ago_is_over)
 {
@@ -232,30 +176,6 @@ CASE(lease, that_began_long_ago_is_over)
 	hold = take(lock);
 	EVENTUALLY(stats(client).lost == 1);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
-}
-
-/* A store without leases extends none. */
-CASE(lease, that_does_not_expire_is_not_made_to_by_a_renewal)
-{
-	given_mutex("fake:?check=20ms");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_SAY, .verdict = DLK_RENEWED,
-		    .times = FAKE_ALWAYS);
-	hold = take(lock);
-	EVENTUALLY(stats(client).renewed >= 2);
-	cr_assert_eq(dlock_remaining_ms(hold), -1);
-	OK(dlock_release(hold));
-}
-
-CASE(lease, is_renewed_in_time_whatever_the_store_wants)
-{
-	given_hold("fake:?ttl=900ms&check=10s&max_hold=1h");
-	EVENTUALLY(stats(client).renewed >= 3);
-	OK(dlock_check(hold));
-	/* The lease ends the hold, not max_hold. */
-	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
-	EVENTUALLY(stats(client).lost == 1);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
-	fake_clear(fake);
 }
 
 CASE(lease, without_expiry_ends_at_max_hold_too)

@@ -53,7 +53,6 @@ static void flood(int n)
 
 static void given_told_mutex(void)
 {
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_log = tell;
 	given_mutex("fake:?ttl=30s");
 }
@@ -136,7 +135,6 @@ static void note_fields(const struct dlock_log_line *line, void *arg)
 /* Programs may write their log as JSON. */
 CASE(log, has_fields)
 {
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_log = note_fields;
 	options.label = "billing";
 	options.password = "a secret";
@@ -161,7 +159,6 @@ CASE(log, of_an_open_that_fails_is_told)
 {
 	dlock_client *c = NULL;
 
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_log = tell;
 	options.once = 1;
 	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE,
@@ -229,22 +226,6 @@ CASE(log, of_a_flood_is_kept_up_to_a_bound)
 	told_is(KEPT + 1, "1 all is well");
 }
 
-/* The line about dropped lines comes in the place of those lines. */
-CASE(log, that_goes_on_after_a_flood_says_first_what_was_lost)
-{
-	enum { KEPT = 1 + DLKI_LOG_LINES };
-
-	given_told_mutex();
-	flood(KEPT + 3);
-	says(FAKE_CLOSE, "bye");
-	told.blocks = 0;
-	EVENTUALLY(told.told >= 2); /* there is room */
-	close_client();
-	cr_assert_eq(told.told, KEPT + 2);
-	told_is(KEPT, "1 3 more lines were dropped");
-	told_is(KEPT + 1, "1 bye");
-}
-
 CASE(log, that_is_left_is_told_by_the_close)
 {
 	enum { LINES = 20 };
@@ -261,20 +242,6 @@ CASE(log, that_is_left_is_told_by_the_close)
 	pthread_join(closer, NULL);
 	cr_assert_eq(told.told, LINES + 1);
 	told_is(LINES, "1 bye");
-}
-
-/* The caller may free the sink after the close. */
-CASE(log, that_is_being_told_is_waited_for_by_the_close)
-{
-	pthread_t closer;
-
-	given_told_mutex();
-	flood(1);
-	closer = client_closes();
-	ALL_ALONG(50, pthread_tryjoin_np(closer, NULL) == EBUSY);
-	told.blocks = 0;
-	pthread_join(closer, NULL);
-	cr_assert_eq(told.inside, 0);
 }
 
 /* The next call tells the lines of other threads. */

@@ -3,7 +3,6 @@
  * is a build of tests/modules/store.c. */
 #include "core/support.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

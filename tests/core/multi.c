@@ -119,30 +119,6 @@ CASE(multi, has_the_time_of_one_release_for_all)
 	cr_assert_eq(fake_held(three), 0);
 }
 
-static void *lose_y_at_z(void *arg)
-{
-	while (fake_count(one, FAKE_ATTEMPT) < 2)
-		nap_ms(1);
-	fake_lose(two, fake_last(two, FAKE_ATTEMPT).id);
-	fake_open_gate(one);
-	return arg;
-}
-
-CASE(multi, that_may_ask_once_only_answers_that_a_member_was_lost)
-{
-	pthread_t thread;
-
-	/* y comes before z, and is lost during the attempt for z. */
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
-	thread = thread_begin(lose_y_at_z, NULL);
-	REFUSED(dlock_acquire(all, 0, &hold), DLOCK_ELOST,
-		"while the others were taken");
-	pthread_join(thread, NULL);
-	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
-	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
-}
-
 CASE(multi, tells_the_gravest_failure_of_its_release)
 {
 	hold = take(all);
@@ -181,18 +157,6 @@ CASE(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 
 /* ---- Closing one of its clients ----------------------------------------- */
 
-static void closes(dlock_client *c)
-{
-	close_within(c, 2000);
-	cr_assert_eq(fake_held(one), 0);
-}
-
-static void is_cancelled(struct taker *t)
-{
-	EVENTUALLY(atomic_load(&t->done));
-	cr_assert_eq(taker_join(t), DLOCK_ECANCELED);
-}
-
 CASE(multi, ends_every_wait_at_one_client_when_another_is_closed)
 {
 	dlock_client *c = open_store("fake://one?ttl=5s", NULL);
@@ -204,68 +168,25 @@ CASE(multi, ends_every_wait_at_one_client_when_another_is_closed)
 	taker_start(&taker[0], multi(first, 2), -1);
 	taker_start(&taker[1], multi(second, 2), -1);
 	EVENTUALLY(stats(b).waiters == 2);
-	closes(c);
-	is_cancelled(&taker[0]);
-	is_cancelled(&taker[1]);
+	close_within(c, 2000);
+	cr_assert_eq(taker_join(&taker[0]), DLOCK_ECANCELED);
+	cr_assert_eq(taker_join(&taker[1]), DLOCK_ECANCELED);
+	cr_assert_eq(fake_held(one), 0);
 	cr_assert_eq(fake_waiting(two), 0);
 }
 
-/* The wait for y comes before the first attempt for z. */
-CASE(multi, ends_its_wait_when_the_client_of_a_later_member_is_closed)
-{
-	dlock_client *c = open_store("fake://zzz?ttl=5s", NULL);
-	dlock_lock *m[] = { y, mutex(c, "z") };
-	struct taker taker = { 0 };
-
-	fake_occupy(two, DLK_LOCK, "y", 0);
-	taker_start(&taker, multi(m, 2), -1);
-	EVENTUALLY(stats(b).waiters == 1);
-	closes(c);
-	is_cancelled(&taker);
-	cr_assert_eq(fake_waiting(two), 0);
-}
-
-/* The acquire never parks. A cancel of a member's handle does not end it. */
-CASE(multi, can_be_cancelled_when_members_are_lost_again_and_again)
-{
-	struct taker taker = { 0 };
-
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, .delay_ms = 150, .times = FAKE_ALWAYS);
-	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 100, .times = FAKE_ALWAYS);
-	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
-	taker_start(&taker, all, -1);
-	dlock_cancel(x);
-	dlock_cancel(z);
-	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);
-	cr_assert(!atomic_load(&taker.done));
-	dlock_cancel(all);
-	is_cancelled(&taker);
-	fake_clear(one);
-	fake_clear(two);
-	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
-	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
-}
-
-CASE(multi, of_too_many_members_is_refused)
-{
-	dlock_lock *m[3] = { x, semaphore(a, "x", 2), z };
-	dlock_lock *out = NULL;
-
-	INVALID(dlock_multi_new(&out, m, 65537), "65536");
-	cr_assert_null(out);
-	/* A mutex and a semaphore of the same name are unrelated. */
-	OK(dlock_release(take(multi(m, 3))));
-}
-
-/* Two clients of the same store. */
-CASE(multi, of_one_lock_by_way_of_two_clients_is_refused)
+/* A mutex and a semaphore of the same name are unrelated. */
+CASE(multi, of_too_many_members_or_of_one_lock_twice_is_refused)
 {
 	dlock_client *again =
 		closed_at_end(open_store("fake://one?ttl=5s&ask=400ms", NULL));
-	dlock_lock *m[] = { x, mutex(again, "x") };
+	dlock_lock *m[] = { x, semaphore(a, "x", 2), mutex(again, "x") };
 	dlock_lock *out = NULL;
 
-	INVALID(dlock_multi_new(&out, m, 2), "twice");
+	INVALID(dlock_multi_new(&out, m, 65537), "65536");
+	INVALID(dlock_multi_new(&out, m, 3), "twice");
+	cr_assert_null(out);
+	OK(dlock_release(take(multi(m, 2))));
 }
 
 /* ---- The pause ----------------------------------------------------------- */

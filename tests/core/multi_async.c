@@ -15,8 +15,7 @@ static dlock_lock *x, *y, *z, *all;
 
 static dlock_client *looped(const char *uri)
 {
-	dlock_client *c = closed_at_end(
-		open_store(uri, options.size > 0 ? &options : NULL));
+	dlock_client *c = closed_at_end(open_store(uri, &options));
 
 	outcomes_process(c);
 	return c;
@@ -123,10 +122,9 @@ CASE(multi_async, ends_soon_at_a_stuck_store_when_a_client_is_closed)
 
 PEEK(int, pauses, !TAILQ_EMPTY(&c->asyncs.paused))
 
-/* Begins a call for x and y that has met y busy, then x, and pauses before it
- * waits for x.  Meanwhile the async thread of x's client is stuck. */
-static dlock_lock *pause_at_a_stuck_store(struct outcome *o,
-					  struct outcome *stuck)
+/* The call has met y busy, then x, and pauses before it waits for x.  Meanwhile
+ * the async thread of x's client is stuck. */
+CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
 {
 	dlock_lock *both;
 
@@ -137,31 +135,13 @@ static dlock_lock *pause_at_a_stuck_store(struct outcome *o,
 	FAKE_SCRIPT(two, FAKE_ATTEMPT, 0);
 	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_BUSY);
 	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
-	ask_async(o, both, -1);
+	ask_async(&o, both, -1);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
-	ask_async(stuck, unbound(a, "stuck"), -1);
+	ask_async(&stuck, unbound(a, "stuck"), -1);
 	fake_open_gate(one);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 3);
 	EVENTUALLY(pauses(a));
-	return both;
-}
-
-CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
-{
-	dlock_lock *both = pause_at_a_stuck_store(&o, &stuck);
-
 	dlock_cancel(both);
-	over(&o, DLOCK_ECANCELED, "cancelled");
-	cr_assert(outcome_pending(&stuck));
-	fake_open_gate(one);
-	OK(dlock_release(granted(&stuck)));
-}
-
-CASE(multi_async, that_pauses_at_a_stuck_store_keeps_no_other_client_open)
-{
-	(void)pause_at_a_stuck_store(&o, &stuck);
-	outcomes_leave(b);
-	end_now(b);
 	over(&o, DLOCK_ECANCELED, "cancelled");
 	cr_assert(outcome_pending(&stuck));
 	fake_open_gate(one);

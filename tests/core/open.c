@@ -2,7 +2,6 @@
 /* Opening: options, requirements, passwords, and stores that do not answer. */
 #include "core/fixture.h"
 
-#include <dirent.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -236,7 +235,6 @@ static void see_label(const struct dlock_participant *p, void *text)
 
 static void has_label(const char *uri, const char *option, const char *want)
 {
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.label = option;
 	given_hold(uri);
 	OK(dlock_inspect(lock, see_label, shown, 1000));

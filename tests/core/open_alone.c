@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client without threads is closed while a thread of the program opens it. */
+/* A client without threads is closed while another thread opens it, or is in
+ * dlock_process(). */
 #include "core/support.h"
 
 #include <dlock/async.h>
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include "core/client.h"
 #include "support/closed.h"
@@ -100,4 +104,51 @@ CASE(open_alone, ends_in_the_pause_between_two_attempts)
 	while (dlock_process(client, 1) > 0)
 		continue;
 	cr_assert_eq(closed.calls, 1);
+}
+
+/* ---- A thread in dlock_process() ----------------------------------------- */
+
+TestSuite(process_alone, .timeout = 60);
+
+static _Thread_local int is_held_up;
+
+int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask);
+
+/* The last that dlock_process() does. */
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	if (is_held_up) {
+		atomic_store(&inside, 1);
+		while (!atomic_load(&go))
+			nap_ms(1);
+	}
+	return __real_ppoll(fds, n, timeout, mask);
+}
+
+static void *is_late(void *arg)
+{
+	is_held_up = 1;
+	cr_expect_geq(dlock_process(client, 0), 0);
+	is_held_up = 0;
+	return arg;
+}
+
+CASE(process_alone, has_the_client_until_it_returns)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	pthread_t processor, closer;
+
+	o.no_threads = 1;
+	OK(dlock_open(&client, "mem:", &o));
+	processor = thread_begin(is_late, NULL);
+	EVENTUALLY(atomic_load(&inside));
+	closer = thread_begin(closes, NULL);
+	ALL_ALONG(100, pthread_tryjoin_np(closer, NULL) == EBUSY);
+	atomic_store(&go, 1);
+	pthread_join(processor, NULL);
+	pthread_join(closer, NULL);
 }

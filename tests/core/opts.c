@@ -138,30 +138,6 @@ CASE(opts, of_both_sides_are_the_same)
 
 /* ---- Extending ----------------------------------------------------------- */
 
-static void *be_told(void *h)
-{
-	OK(dlock_revocable(h));
-	return NULL;
-}
-
-/* The ticket is the watch's meanwhile. */
-CASE(opts, extend_beside_a_watch_has_the_store_renew)
-{
-	pthread_t thread;
-
-	given_with("fakewant:?ttl=6s");
-	wanted.no_renew = 1;
-	hold = take_so();
-	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
-	thread = thread_begin(be_told, hold);
-	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
-	OK(dlock_extend(hold, 30000));
-	fake_open_gate(fake);
-	pthread_join(thread, NULL);
-	EVENTUALLY(stats(client).renewed >= 1);
-	OK(dlock_release(hold));
-}
-
 /* Also an end that no clock shows. */
 CASE(opts, extend_moves_any_end)
 {
@@ -171,20 +147,6 @@ CASE(opts, extend_moves_any_end)
 	OK(dlock_extend(hold, INT64_MAX));
 	OK(dlock_extend(hold, 50));
 	ends_with("max_hold is reached");
-}
-
-CASE(opts, extend_needs_an_end_that_has_not_come)
-{
-	given_with("fake:?ttl=30s");
-	hold = take(lock);
-	INVALID(dlock_extend(hold, 100), "no end to move");
-	INVALID(dlock_extend(hold, 0), "ms is 0");
-	OK(dlock_release(hold));
-	wanted.max_hold_ms = 50;
-	hold = take_so();
-	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
-	REFUSED(dlock_extend(hold, 1000), DLOCK_ELOST, "was lost");
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
 CASE(opts, of_a_multi_lock_are_those_of_each_member)
@@ -222,20 +184,6 @@ CASE(opts, are_known_to_the_store_whatever_is_kept)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-CASE(opts, are_not_passed_on)
-{
-	struct taker t = { 0 };
-
-	given_with("fakewant:?ttl=30s");
-	wanted.max_hold_ms = 15000;
-	hold = take_so();
-	taker_waits(&t, 10000);
-	OK(dlock_release(hold));
-	cr_assert_eq(taker_join(&t), DLOCK_OK);
-	cr_assert_eq(stats(client).passed, 0);
-	cr_assert_gt(t.remaining_ms + stalled_ms(), 15000);
-}
-
 /* ---- Asynchronous calls -------------------------------------------------- */
 
 static void note(const struct dlock_result *r, void *arg)
@@ -265,7 +213,7 @@ CASE(opts, of_asynchronous_calls_are_copied)
 		"lease_ms is -1");
 }
 
-/* ---- What is refused ----------------------------------------------------- */
+/* ---- Refusals ------------------------------------------------------------ */
 
 static void refuses(const char *text)
 {

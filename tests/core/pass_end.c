@@ -9,24 +9,6 @@
 
 TestSuite(pass_end, .init = timed_fixture, .timeout = 120);
 
-CASE(pass_end, of_a_waiter_by_a_cancel_asks_nobody)
-{
-	struct taker t[2] = { { 0 } };
-	dlock_lock *own;
-
-	given_hold("fakewant:");
-	own = mutex(client, "a");
-	wait_in(&t[0], own, FOREVER);
-	wait_here(&t[1], FOREVER);
-	dlock_cancel(own);
-	cr_assert_eq(taker_join(&t[0]), DLOCK_ECANCELED);
-	cr_assert_eq(asked(), 1);
-	OK(dlock_release(hold));
-	has_had_it(&t[1]);
-	cr_assert_eq(stats(client).passed, 1);
-	nothing_is_left();
-}
-
 /* The store has refused each attempt of the waiter.  The store has the ticket
  * all the same, until the release. */
 CASE(pass_end, of_a_waiter_that_the_store_refused_releases_the_ticket)

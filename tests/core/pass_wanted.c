@@ -51,25 +51,6 @@ CASE(pass_wanted, keeps_the_order_behind_a_long_hold)
 	cr_assert_eq(stats(client).passed, 1);
 }
 
-/* The store knew the other session already, so the order among the waiters is
- * unknown. */
-CASE(pass_wanted, ends_where_the_store_knows_another_already)
-{
-	struct taker t[2] = { { 0 } }, other = { 0 };
-
-	given_hold("fakewant:");
-	given_others();
-	others_wait(&other);
-	n_wait_here(t, 2);
-	cr_assert_eq(asked(), 4);
-	OK(dlock_release(hold));
-	has_it(&other);
-	cr_assert_eq(t[0].done, 0);
-	cr_assert_eq(stats(client).passed, 0);
-	OK(let_go(&other));
-	have_had_it(t, 2, other.token);
-}
-
 /* The store names a session that has no claim. */
 CASE(pass_wanted, may_be_the_store_s_answer)
 {
@@ -112,36 +93,6 @@ CASE(pass_wanted, lets_so_many_pass_as_the_uri_says)
 	nothing_is_left();
 }
 
-CASE(pass_wanted, of_any_claim_may_be_told_at_any_time)
-{
-	struct taker t[2] = { { 0 } }, other = { 0 };
-	uint64_t id;
-
-	given_hold("fakewant:");
-	id = last_id();
-	fake_want(fake, id);
-	fake_want(fake, 0);
-	fake_want(fake, UINT64_MAX);
-	fake_want(fake, id + 1);
-	wait_here(&t[0], FOREVER);
-	cr_assert_eq(asked(), 1, "told before it was watched");
-	OK(dlock_release(hold));
-	has_had_it(&t[0]);
-	cr_assert_eq(stats(client).passed, 1);
-	fake_want(fake, id);
-	hold = take(lock);
-	fake_want(fake, id);
-	wait_here(&t[1], FOREVER);
-	cr_assert_eq(asked(), 2, "told of an earlier claim");
-	given_others();
-	fake_set_wants(fake, FAKE_WANT_TWICE);
-	others_wait(&other);
-	OK(dlock_release(hold));
-	has_had_it(&t[1]);
-	cr_assert_eq(stats(client).passed, 2);
-	has_had_it(&other);
-}
-
 /* The message overtakes the answer, which names no other session. */
 CASE(pass_wanted, may_be_told_before_the_store_has_answered)
 {
@@ -161,33 +112,6 @@ CASE(pass_wanted, may_be_told_before_the_store_has_answered)
 	OK(dlock_release(hold));
 	have_had_it(t, 2, 0);
 	cr_assert_eq(stats(client).passed, 1);
-}
-
-/* The release comes while the store is asked to watch the claim, and waits for
- * the answer. */
-CASE(pass_wanted, is_known_before_the_claim_is_passed)
-{
-	struct taker t = { .linger = 1 };
-	struct taker other = { 0 };
-	struct releaser r;
-
-	given_mutex("fakewant:");
-	given_others();
-	hold = take(unbound(client, "a"));
-	others_wait(&other);
-	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
-	taker_start(&t, lock, FOREVER);
-	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
-	releaser_start(&r, hold);
-	EVENTUALLY(calls_under_way(client) == 2);
-	ALL_ALONG(20, !r.done);
-	fake_open_gate(fake);
-	OK(releaser_join(&r));
-	has_it(&other);
-	cr_assert_eq(t.done, 0);
-	OK(let_go(&other));
-	has_had_it(&t);
-	cr_assert_eq(stats(client).passed, 0);
 }
 
 /* Two threads take turns for as long as the client may pass. */
@@ -213,7 +137,7 @@ CASE(pass_wanted, is_asked_anew_after_a_second)
 
 	given_mutex("fakewant:");
 	given_others();
-	fake_set_wants(fake, FAKE_WANT_NOT);
+	fake_tell_no_wants(fake);
 	atomic_store(&going, 1);
 	for (int i = 0; i < 2; i++)
 		thread[i] = thread_begin(take_turns, NULL);

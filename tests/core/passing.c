@@ -18,18 +18,13 @@ void given_others(void)
 	theirs = rwlock(others, "a");
 }
 
-void wait_in(struct taker *t, dlock_lock *l, int64_t timeout_ms)
+void wait_here(struct taker *t, int64_t timeout_ms)
 {
 	uint64_t before = stats(client).waiters;
 
 	t->linger = 1;
-	taker_start(t, l, timeout_ms);
+	taker_start(t, lock, timeout_ms);
 	EVENTUALLY(t->done || stats(client).waiters > before);
-}
-
-void wait_here(struct taker *t, int64_t timeout_ms)
-{
-	wait_in(t, lock, timeout_ms);
 }
 
 void n_wait_here(struct taker *t, int n)
@@ -67,14 +62,6 @@ uint64_t have_had_it(struct taker *t, int n, uint64_t token)
 		has_had_it(&t[i]);
 	}
 	return token;
-}
-
-void each_has_had_it(struct taker *t, int n)
-{
-	for (int i = 0; i < n; i++)
-		t[i].linger = 0;
-	for (int i = 0; i < n; i++)
-		has_had_it(&t[i]);
 }
 
 size_t asked(void)

@@ -13,7 +13,6 @@ void given_others(void);
 /* Starts takers that linger, in this order: a taker waits before the next
  * starts. */
 void wait_here(struct taker *t, int64_t timeout_ms);
-void wait_in(struct taker *t, dlock_lock *l, int64_t timeout_ms);
 void n_wait_here(struct taker *t, int n);
 
 /* Starts a taker of the other session, and returns when the store has told
@@ -27,9 +26,6 @@ void has_had_it(struct taker *t);
 /* Does so for each taker in order, and checks that the tokens rise from
  * `token`; returns the last token. */
 uint64_t have_had_it(struct taker *t, int n, uint64_t token);
-
-/* Does so in any order: the takers asked the store at the same time. */
-void each_has_had_it(struct taker *t, int n);
 
 /* Counts the attempts that the store has seen. */
 size_t asked(void);

@@ -2,8 +2,6 @@
 /* The pump of a client without threads, whose waiters take turns. */
 #include "core/support.h"
 
-#include "core/client.h"
-
 TestSuite(pump_alone, .timeout = 60);
 
 enum { VAIN = 2, TIMES = 100 };

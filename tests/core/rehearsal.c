@@ -2,8 +2,6 @@
 /* Faults that mem: rehearses for the tests of a program. */
 #include "core/fixture.h"
 
-#include <stdio.h>
-
 TestSuite(rehearsal, .init = fixture, .timeout = 60);
 
 CASE(rehearsal, of_one_request_that_fails)

@@ -43,34 +43,6 @@ CASE(release, of_what_the_store_no_longer_had_is_not_repeated)
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
 }
 
-CASE(release, is_not_asked_for_after_the_lease_must_have_run_out)
-{
-	dlk_time granted;
-
-	given_mutex("fake:?ttl=600ms&close=60ms");
-	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
-	hold = take(lock);
-	granted = fake_last(fake, FAKE_ATTEMPT).begin;
-	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	cr_assert_eq(stats(client).pending_cleanups, 1);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_geq(dlk_now(), granted + 600 * DLK_MS);
-	cr_assert_leq(dlk_now(), late(granted + 3000 * DLK_MS));
-	cr_assert_geq(fake_count(fake, FAKE_RELEASE), 4);
-	fake_clear(fake);
-}
-
-/* Without a lease, the clean-up goes on until the store answers. */
-CASE(release, is_asked_for_until_answered_where_nothing_expires)
-{
-	given_hold("fake:");
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 5);
-	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 6);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
 /* The store breaks the rule that a failure has a code. */
 CASE(release, that_fails_without_a_reason_has_a_message)
 {
@@ -174,48 +146,6 @@ CASE(release, of_the_write_side_does_not_wait_longer_than_the_close_time)
 	OK(w.rc);
 	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 0);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
-/* The core makes a single call at a time for a ticket, so the renewal waits. */
-CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
-{
-	enum { CHECK_MS = 20 };
-	size_t n;
-
-	given_rwlock("fake:?ttl=5s&check=20ms");
-	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
-	writer_starts(0);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 1);
-	atomic_store(&w.go, 1);
-	EVENTUALLY(fake_count(fake, FAKE_DOWNGRADE) == 1);
-	n = fake_count(fake, FAKE_RENEW);
-	/* Five renewals would be due. */
-	ALL_ALONG(5 * CHECK_MS, fake_count(fake, FAKE_RENEW) == n);
-	fake_open_gate(fake);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
-	fake_open_gate(fake);
-	pthread_join(w.thread, NULL);
-	OK(w.rc);
-	OK(w.then);
-}
-
-/* The hold is lost while a call for the ticket is under way. The clean-up
- * waits. */
-CASE(release, of_what_is_lost_meanwhile_is_cleaned_up_later)
-{
-	given_rwlock("fake:?ttl=5s");
-	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
-	writer_starts(1);
-	EVENTUALLY(fake_count(fake, FAKE_DOWNGRADE) == 1);
-	fake_lose(fake, fake_last(fake, FAKE_DOWNGRADE).id);
-	ALL_ALONG(50, fake_count(fake, FAKE_RELEASE) == 0);
-	fake_open_gate(fake);
-	pthread_join(w.thread, NULL);
-	cr_assert_eq(w.then, DLOCK_ELOST);
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
 	cr_assert_eq(fake_held(fake), 0);
 }
 

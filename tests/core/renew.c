@@ -2,8 +2,6 @@
 /* The renewer: many holds, and how much a hold delays the others. */
 #include "core/fixture.h"
 
-#include <stdio.h>
-
 TestSuite(renewer, .init = timed_fixture, .timeout = 180);
 
 /* Checks that each renewal began at a third of the lease, unless the machine
@@ -12,58 +10,6 @@ static void none_late(dlock_client *c, int64_t ttl_ms)
 {
 	if (stalled_ms() < ttl_ms / 2 - ttl_ms / 3)
 		cr_assert_eq(stats(c).renew_late, 0);
-}
-
-CASE(renewer, renews_many_holds_in_few_calls)
-{
-	enum { N = 1500 };
-	static dlock_hold *h[N];
-	size_t calls, n = 0;
-
-	given_client("fake:?ttl=1500ms");
-	/* Semaphores have no waiters, which would make the fake quadratic. */
-	for (int i = 0; i < N; i++) {
-		dlock_lock *l;
-		char name[16];
-
-		snprintf(name, sizeof(name), "s%d", i);
-		l = semaphore(client, name, 1);
-		h[i] = take(l);
-		end_now(l);
-	}
-	EVENTUALLY(stats(client).renewed >= 2 * N);
-	calls = fake_count(fake, FAKE_RENEW);
-	for (size_t i = 0; i < calls; i++)
-		n += fake_nth(fake, FAKE_RENEW, i).n;
-	cr_assert_gt(n / calls, 10, "%zu renewals in %zu calls", n, calls);
-	cr_assert_eq(stats(client).lost, 0);
-	none_late(client, 1500);
-	cr_assert_eq(stats(client).holds, N);
-	for (int i = 0; i < N; i++)
-		OK(dlock_release(h[i]));
-	cr_assert_eq(stats(client).holds, 0);
-	cr_assert_eq(fake_held(fake), 0);
-}
-
-/* A clean-up that hangs must not cost a new hold the lease. */
-CASE(renewer, renews_in_time_while_a_cleanup_hangs)
-{
-	dlock_hold *b;
-	size_t tries;
-
-	given_mutex("fake:?ttl=1200ms&close=2s");
-	fake_once(fake, FAKE_RELEASE, FAKE_REFUSE);
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT, .times = 3);
-	hold = take(lock);
-	tries = fake_count(fake, FAKE_RELEASE);
-	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= tries + 2);
-	b = take(mutex(client, "b"));
-	EVENTUALLY(stats(client).renewed + stats(client).lost >= 4);
-	OK(dlock_check(b));
-	cr_assert_eq(stats(client).lost, 0);
-	OK(dlock_release(b));
-	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
 /* A hold close to the end by max_hold must not leave the other holds of the
@@ -115,36 +61,6 @@ CASE(renewer, tells_a_claim_no_reason_of_another_server)
 	OK(dlock_release(b));
 }
 
-/* The machine sleeps between the renewal and the answer, past the end of the
- * lease. */
-static void sleeps_before(enum fake_fault fault)
-{
-	clock_leaps(0);
-	given_mutex("fake:?ttl=3s&check=50ms");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1, .fault = fault,
-		    .verdict = DLK_RENEWED);
-	hold = take(lock);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
-	clock_leaps(100000);
-	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
-	fake_open_gate(fake);
-	EVENTUALLY(fake_last(fake, FAKE_RENEW).end != 0);
-	if (fault == FAKE_SAY)
-		EVENTUALLY(stats(client).lost == 1);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
-}
-
-CASE(renewer, believes_no_renewal_that_was_read_after_the_end)
-{
-	sleeps_before(FAKE_SAY);
-}
-
-CASE(renewer, plans_nothing_for_a_hold_that_is_over_but_not_lost_yet)
-{
-	sleeps_before(FAKE_REFUSE);
-}
-
 /* Checks that renewals which fail are no risk and cause no haste, where
  * max_hold ends the hold before the lease would. */
 static void ends_without_risk(const char *uri)
@@ -177,18 +93,6 @@ CASE(renewer, sees_no_risk_where_max_hold_ends_a_hold_first)
 {
 	ends_without_risk("fake:?check=200ms&max_hold=700ms");
 	ends_without_risk("fake:?ttl=60s&check=200ms&max_hold=700ms");
-}
-
-CASE(renewer, sees_the_risk_where_the_lease_ends_first)
-{
-	keep_diary();
-	given_mutex("fake:?ttl=6s&check=50ms&max_hold=60s");
-	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
-	hold = take(lock);
-	EVENTUALLY(diary.risks == 1);
-	fake_clear(fake);
-	EVENTUALLY(diary.safes == 1);
-	OK(dlock_release(hold));
 }
 
 /* max_hold leaves each hold less than half a lease. */

@@ -47,20 +47,6 @@ CASE(revoke, of_permits_needs_a_store_that_can_tell)
 	OK(dlock_release(hold));
 }
 
-CASE(revoke, of_a_lost_hold_tells_nothing)
-{
-	keep_diary();
-	given_hold("fakewant:?ttl=60s");
-	OK(dlock_revocable(hold));
-	lose_last();
-	EVENTUALLY(diary.losses == 1);
-	fake_want(fake, last_id());
-	OK(dlock_revoke(lock, 1000));
-	REFUSED(dlock_revocable(hold), DLOCK_ELOST, "'a' was lost: ");
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(told_of(DLOCK_WANTED), 0);
-}
-
 /* Messages may be late, doubled, or about a claim long gone. */
 CASE(revoke, bears_any_message)
 {
@@ -150,7 +136,6 @@ ON_EVENT(release_it)
 
 CASE(revoke, ends_in_a_release_by_the_callback)
 {
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_event = release_it;
 	given_unbound("fakewant:");
 	hold = take(lock);

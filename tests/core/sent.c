@@ -110,14 +110,6 @@ CASE(sent, that_finds_nothing_is_an_event)
 	cr_assert_eq(released(), 0);
 }
 
-CASE(sent, that_finds_nothing_may_tell_so_before_it_returns)
-{
-	given_sent((struct fake_step){ .early = 1, .answer = DLOCK_ELOST });
-	EVENTUALLY(told_of(DLOCK_LOST) == 1);
-	cr_assert_eq(stats(client).pending_cleanups, 0);
-	fake_forget(fake);
-}
-
 /* A lease that ended by time is no loss. */
 CASE(sent, that_is_answered_after_the_lease_lost_nothing)
 {

@@ -39,13 +39,13 @@
 			     dlock_errname(rc_), dlock_errmsg());             \
 	} while (0)
 
-/* Defines name(): `what` of the client `c`, read with the client's mutex. */
-#define PEEK(type, name, what)                                                \
+/* Defines name(): `value` of the client `c`, read with the client's mutex. */
+#define PEEK(type, name, value)                                               \
 	static type name(dlock_client *c)                                     \
 	{                                                                     \
 		type seen;                                                    \
 		pthread_mutex_lock(&c->mu);                                   \
-		seen = (what);                                                \
+		seen = (value);                                               \
 		pthread_mutex_unlock(&c->mu);                                 \
 		return seen;                                                  \
 	}

@@ -6,9 +6,6 @@ TestSuite(upgrade, .init = timed_fixture, .timeout = 60);
 
 static dlock_hold *none;
 
-/* The attempts for the first hold, in order. */
-enum { GATE, READ };
-
 static dlock_lock *upg;
 
 /* Makes `hold` an upgradeable reader of "a". */
@@ -27,20 +24,6 @@ static dlock_hold *upgraded(void)
 	return w;
 }
 
-/* Makes `hold` an unbound upgradeable reader, and returns a reader of another
- * client. */
-static dlock_hold *given_reader(const char *uri)
-{
-	dlock_client *other;
-
-	given_rwlock(uri);
-	OK(dlock_lock_unbind(lock));
-	upg = upgradeable(lock);
-	hold = take(upg);
-	other = closed_at_end(open_store(uri, NULL));
-	return take_shared(rwlock(other, "a"), 0);
-}
-
 /* ---- Both sides ---------------------------------------------------------- */
 
 CASE(upgrade, is_of_the_thread_that_reads)
@@ -57,38 +40,6 @@ CASE(upgrade, is_of_the_thread_that_reads)
 }
 
 /* ---- Losses -------------------------------------------------------------- */
-
-static void *upgrade_main(void *rc)
-{
-	*(int *)rc = dlock_upgrade(upg, hold, FOREVER, &none);
-	return NULL;
-}
-
-CASE(upgrade, ends_with_a_read_side_that_is_lost)
-{
-	dlock_hold *reader = given_reader("fake:");
-	pthread_t thread;
-	int rc;
-
-	thread = thread_begin(upgrade_main, &rc);
-	EVENTUALLY(stats(client).waiters == 1);
-	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
-	pthread_join(thread, NULL);
-	cr_assert_eq(rc, DLOCK_ELOST);
-	EVENTUALLY(fake_waiting(fake) == 0);
-	drop_hold(hold);
-	give(reader);
-}
-
-CASE(upgrade, is_refused_to_one_that_lost_the_gate)
-{
-	given_upgradeable("fake:?ttl=5s");
-	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, GATE).id);
-	cr_assert_eq(dlock_check(dlock_member(hold, 1)), DLOCK_ELOST);
-	OK(dlock_check(dlock_member(hold, 0)));
-	REFUSED(dlock_upgrade(upg, hold, 0, &none), DLOCK_ELOST, "lost");
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
 
 CASE(upgrade, that_is_lost_leaves_the_read_side)
 {

@@ -37,7 +37,6 @@ CASE(wait_alone, renews_while_another_thread_is_in_a_callback)
 {
 	pthread_t stays, waits;
 
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.no_threads = 1;
 	given_client("fake:?ttl=3s");
 	hold = take(unbound(client, "a"));
@@ -88,7 +87,6 @@ static struct outcome o;
 
 static void given_hold_alone(const char *uri)
 {
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.no_threads = 1;
 	given_client(uri);
 	hold = take(unbound(client, "a"));
@@ -164,7 +162,6 @@ CASE(release_alone, of_a_read_side_goes_on_once_the_write_side_is_released)
 	dlock_hold *h;
 	dlk_time begun;
 
-	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.no_threads = 1;
 	given_rwlock("fake:?close=30s");
 	OK(dlock_lock_unbind(lock));

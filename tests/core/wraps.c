@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cases of this program let fail. */
+/* The calls that cases of this program let fail. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 

@@ -91,17 +91,17 @@ void fake_open_gate(struct fake *f)
 	pthread_mutex_unlock(&fakei_mu);
 }
 
-void fake_set_wakes(struct fake *f, enum fake_wakes wakes)
+void fake_wake_nobody(struct fake *f)
 {
 	pthread_mutex_lock(&fakei_mu);
-	f->wakes = wakes;
+	f->wakes_nobody = 1;
 	pthread_mutex_unlock(&fakei_mu);
 }
 
-void fake_set_wants(struct fake *f, enum fake_wants wants)
+void fake_tell_no_wants(struct fake *f)
 {
 	pthread_mutex_lock(&fakei_mu);
-	f->wants = wants;
+	f->tells_no_wants = 1;
 	pthread_mutex_unlock(&fakei_mu);
 }
 

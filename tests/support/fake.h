@@ -9,14 +9,13 @@
  *
  * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
  * fakemute, which has leases and no renew; fakeall, which has release_all;
- * fakewant, which is fake with watch_wanted; fakewantall, which has both;
- * fakesend, which is fakewant with release_begin; fakebatch and fakewantbatch,
- * with prepare.
+ * fakewant, which is fake with watch_wanted; fakesend, which is fakewant with
+ * release_begin; fakebatch and fakewantbatch, with prepare.
  *
  * URI parameters: ttl (none: no claim expires), agreed (the store's answer to
- * the ttl), check, margin and linger (dlk_session.check_ms, margin_ms,
- * linger_ms), wake=off (waiters must poll), far=on (the store tells the core of
- * round trips), without (missing DLOCK_CAP_ bits).
+ * the ttl), check and margin (dlk_session.check_ms, margin_ms), wake=off
+ * (waiters must poll), far=on (the store tells the core of round trips),
+ * without (missing DLOCK_CAP_ bits).
  */
 #ifndef DLOCK_TESTS_FAKE_H
 #define DLOCK_TESTS_FAKE_H
@@ -48,7 +47,6 @@ enum fake_fault {
 	FAKE_REFUSE,  /* not done; EUNREACHABLE at once */
 	FAKE_SILENT,  /* not done; EUNREACHABLE at the deadline */
 	FAKE_CUT,     /* done; EUNREACHABLE at once: the reply is lost */
-	FAKE_MUTE,    /* done; EUNREACHABLE at the deadline */
 	FAKE_LATE,    /* EUNREACHABLE at once; done late_ms from now */
 	FAKE_CODE,    /* not done; fails with `code`, 0: without a reason */
 	FAKE_BUSY,    /* attempt: BUSY, and no wake will come */
@@ -115,15 +113,9 @@ void fake_open_gate(struct fake *f);
 /* Gives the next grant, by any store, the token of the last grant. */
 void fake_repeat_token(void);
 
-enum fake_wakes { FAKE_WAKE, FAKE_WAKE_NOT, FAKE_WAKE_TWICE };
-
-/* Sets how often a waiter is woken when a claim goes. */
-void fake_set_wakes(struct fake *f, enum fake_wakes wakes);
-
-enum fake_wants { FAKE_WANT, FAKE_WANT_NOT, FAKE_WANT_TWICE };
-
-/* Sets how often the holder of a watched claim hears of a want. */
-void fake_set_wants(struct fake *f, enum fake_wants wants);
+/* From now on, the store wakes no waiter; or tells no holder of a want. */
+void fake_wake_nobody(struct fake *f);
+void fake_tell_no_wants(struct fake *f);
 
 /* Tells every session in `f` that claim `id` is wanted. */
 void fake_want(struct fake *f, uint64_t id);

@@ -138,20 +138,12 @@ int fakei_travel(struct session *s, const struct fake_step *step,
 			       dlk_fail(err, step->code, "fake: scripted") :
 			       -1000;
 	case FAKE_CUT:
-	case FAKE_MUTE:
 	case FAKE_LATE:
 		unreachable(err);
 		return 0;
 	default:
 		return 1;
 	}
-}
-
-void fakei_stay_mute(struct session *s, const struct fake_step *step,
-		     dlk_time deadline)
-{
-	if (step->fault == FAKE_MUTE)
-		sleep_until(deadline, &s->fake->cleared, 0);
 }
 
 int fakei_is_late(const struct fake_step *step)

@@ -9,8 +9,6 @@ static const struct dlk_param params[] = {
 	  "how often the core is to look" },
 	{ "margin", DLK_DURATION, NULL, 0, 86400000, NULL,
 	  "what the store wants off every lease" },
-	{ "linger", DLK_DURATION, NULL, 0, 86400000, NULL,
-	  "for how long claims outlive the lease" },
 	{ "wake", DLK_SWITCH, "on", 0, 0, NULL, "tells waiters" },
 	{ "far", DLK_SWITCH, "off", 0, 0, NULL, "tells how far away it is" },
 	{ "without", DLK_NUMBER, "0", 0, UINT32_MAX, NULL,
@@ -25,20 +23,11 @@ static const struct dlk_param params[] = {
 	 DLOCK_CAP_FENCE | DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |                   \
 	 DLOCK_CAP_EXPIRE | DLOCK_CAP_UPGRADE | DLOCK_CAP_NO_THREADS)
 
-static const char *const full_schemes[] = { "fake", NULL };
-static const char *const bare_schemes[] = { "fakebare", NULL };
-static const char *const mute_schemes[] = { "fakemute", NULL };
-static const char *const all_schemes[] = { "fakeall", NULL };
-static const char *const want_schemes[] = { "fakewant", NULL };
-static const char *const send_schemes[] = { "fakesend", NULL };
-static const char *const batch_schemes[] = { "fakebatch", NULL };
-static const char *const want_all_schemes[] = { "fakewantall", NULL };
-static const char *const want_batch_schemes[] = { "fakewantbatch", NULL };
-
 /* The members of each backend. */
 #define COMMON(scheme, text, more)                                             \
-	.size = sizeof(struct dlock_backend), .schemes = (scheme),             \
-	.summary = (text), .caps = CAPS | (more), .params = params,            \
+	.size = sizeof(struct dlock_backend),                                  \
+	.schemes = (const char *const[]){ scheme, NULL }, .summary = (text),   \
+	.caps = CAPS | (more), .params = params,                               \
 	.session_size = sizeof(struct session),                                \
 	.ticket_size = sizeof(struct ticket), .open = fakei_open,              \
 	.close = fakei_close, .attempt = fakei_attempt,                        \
@@ -56,54 +45,46 @@ static const char *const want_batch_schemes[] = { "fakewantbatch", NULL };
 	LOOKED_AT, .watch_wanted = fakei_watch_wanted, .revoke = fakei_revoke
 
 static const struct dlock_backend full = {
-	COMMON(full_schemes, "a scripted store for tests", LOOKS),
+	COMMON("fake", "a scripted store for tests", LOOKS),
 	LOOKED_AT,
 };
 
 static const struct dlock_backend bare = {
-	COMMON(bare_schemes, "a scripted store without extras", 0),
+	COMMON("fakebare", "a scripted store without extras", 0),
 	.renew = fakei_renew,
 };
 
 static const struct dlock_backend mute = {
-	COMMON(mute_schemes, "a scripted store that cannot renew", 0),
+	COMMON("fakemute", "a scripted store that cannot renew", 0),
 };
 
 static const struct dlock_backend all = {
-	COMMON(all_schemes, "a scripted store that releases many at once", 0),
+	COMMON("fakeall", "a scripted store that releases many at once", 0),
 	.renew = fakei_renew,
 	.release_all = fakei_release_all,
 };
 
 static const struct dlock_backend want = {
-	COMMON(want_schemes, "a scripted store that tells who asks",
+	COMMON("fakewant", "a scripted store that tells who asks",
 	       LOOKS | DLOCK_CAP_WANTED),
 	TELLING,
-};
-
-static const struct dlock_backend want_all = {
-	COMMON(want_all_schemes, "the same, and it releases many at once",
-	       LOOKS | DLOCK_CAP_WANTED),
-	TELLING,
-	.release_all = fakei_release_all,
 };
 
 static const struct dlock_backend send = {
-	COMMON(send_schemes, "the same, and its releases are answered later",
+	COMMON("fakesend", "the same, and its releases are answered later",
 	       LOOKS | DLOCK_CAP_WANTED),
 	TELLING,
 	.release_begin = fakei_release_begin,
 };
 
 static const struct dlock_backend batch = {
-	COMMON(batch_schemes, "a scripted store that is told what comes",
-	       LOOKS),
+	COMMON("fakebatch", "a scripted store that is told what comes", LOOKS),
 	LOOKED_AT,
 	.prepare = fakei_prepare,
 };
 
 static const struct dlock_backend want_batch = {
-	COMMON(want_batch_schemes, "the same, and it tells who asks",
+	COMMON("fakewantbatch", "the same, and it tells who asks",
 	       LOOKS | DLOCK_CAP_WANTED),
 	TELLING,
 	.prepare = fakei_prepare,
@@ -112,8 +93,7 @@ static const struct dlock_backend want_batch = {
 int fakei_register_schemes(void)
 {
 	static const struct dlock_backend *const backends[] = {
-		&full, &bare,     &mute,  &all,        &want,
-		&send, &want_all, &batch, &want_batch,
+		&full, &bare, &mute, &all, &want, &send, &batch, &want_batch,
 	};
 	int rc = 0;
 

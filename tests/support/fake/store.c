@@ -74,16 +74,13 @@ void fakei_wake_line(struct fake *f, const char *key)
 {
 	size_t n = 0;
 
-	if (f->wakes == FAKE_WAKE_NOT)
+	if (f->wakes_nobody)
 		return;
 	for (struct entry *e = *fakei_bucket(f, key); e; e = e->next) {
 		if (!fakei_same(e, f, key))
 			continue;
-		if (!e->granted && e->session && may_have(e, n)) {
+		if (!e->granted && e->session && may_have(e, n))
 			dlk_wake(e->session, e->id);
-			if (f->wakes == FAKE_WAKE_TWICE)
-				dlk_wake(e->session, e->id);
-		}
 		line[n++] = (struct dlk_queue_entry){ e->mode, e->limit, 1 };
 	}
 }

@@ -83,8 +83,7 @@ struct fake {
 	struct session *sessions;
 	struct fake_step step[FAKE_VERBS][STEPS];
 	size_t n_steps[FAKE_VERBS];
-	enum fake_wakes wakes;
-	enum fake_wants wants;
+	int wakes_nobody, tells_no_wants;
 	uint64_t gate, cleared;
 	struct late late[LATES];
 	size_t n_late;
@@ -158,9 +157,6 @@ void fakei_end(struct session *s, size_t place);
 int fakei_travel(struct session *s, const struct fake_step *step,
 		 dlk_time deadline, struct dlk_error *err);
 
-/* With FAKE_MUTE, keeps the caller waiting until the deadline. */
-void fakei_stay_mute(struct session *s, const struct fake_step *step,
-		     dlk_time deadline);
 int fakei_is_late(const struct fake_step *step);
 
 /* Checks that there is a single call at a time for a ticket. */

@@ -22,7 +22,6 @@ int fakei_open(struct dlk_session *base, dlk_time deadline,
 		base->ttl_ms = dlk_param_int(uri, "agreed");
 	base->check_ms = dlk_param_int(uri, "check");
 	base->margin_ms = dlk_param_int(uri, "margin");
-	base->linger_ms = dlk_param_int(uri, "linger");
 	base->caps &= ~(uint32_t)dlk_param_int(uri, "without");
 	s->wakes = dlk_param_int(uri, "wake") != 0;
 	s->far = dlk_param_int(uri, "far") != 0;
@@ -34,7 +33,6 @@ int fakei_open(struct dlk_session *base, dlk_time deadline,
 		s->next = s->fake->sessions;
 		s->fake->sessions = s;
 	}
-	fakei_stay_mute(s, &step, deadline);
 	fakei_end(s, place);
 	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
 }
@@ -140,7 +138,6 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 		verdict = answer(t, &step, rc, err);
 	if (verdict == DLK_BUSY && step.look_ms != 0)
 		base->look_again = dlk_now() + step.look_ms * MS;
-	fakei_stay_mute(s, &step, deadline);
 	t->busy = 0;
 	fakei_end(s, place);
 	return verdict;
@@ -205,7 +202,6 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 			verdict[i] = renew_one(s, (struct ticket *)v[i], &step,
 					       rc);
 	}
-	fakei_stay_mute(s, &step, deadline);
 	for (size_t i = 0; i < n; i++)
 		((struct ticket *)v[i])->busy = 0;
 	s->renewing = 0;
@@ -247,7 +243,6 @@ int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 		fakei_do_late(t, FAKE_RELEASE, &step);
 	else if (rc >= 0)
 		fakei_give_back(s, t);
-	fakei_stay_mute(s, &step, deadline);
 	fakei_forget(s, t);
 	fakei_end(s, place);
 	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;

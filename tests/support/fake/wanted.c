@@ -7,16 +7,12 @@
 void fakei_tell_wanted(const struct entry *asker)
 {
 	struct fake *f = asker->fake;
-	int times = f->wants == FAKE_WANT_NOT   ? 0 :
-		    f->wants == FAKE_WANT_TWICE ? 2 :
-						  1;
 
 	for (struct entry *e = *fakei_bucket(f, asker->key); e; e = e->next) {
 		if (!fakei_same(e, f, asker->key) || !e->watched ||
-		    e->session == asker->session)
+		    e->session == asker->session || f->tells_no_wants)
 			continue;
-		for (int i = 0; i < times; i++)
-			dlk_wanted(e->session, e->id);
+		dlk_wanted(e->session, e->id);
 	}
 }
 
@@ -76,7 +72,6 @@ int fakei_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	rc = fakei_travel(s, &step, deadline, err);
 	if (rc >= 0)
 		rc = watch(t, &step, rc, err);
-	fakei_stay_mute(s, &step, deadline);
 	t->busy = 0;
 	fakei_end(s, place);
 	return rc;
