@@ -133,6 +133,16 @@ static struct entry *entry_of(const dlock_hold *hold, int caller)
 	return NULL;
 }
 
+/* A lost hold may be gone from the store, too. */
+static int is_used(const struct sim_name *name)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (entries[i].name == name && !entries[i].lost)
+			return 1;
+	}
+	return 0;
+}
+
 void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		       dlock_hold *hold, int caller, int64_t asked_at,
 		       int64_t stalled)
@@ -153,6 +163,8 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		sim_sched_fail("a lock was free for %" PRId64
 			       " ms while caller %d waited",
 			       (sim_sched_now() - from) / SIM_MS, caller);
+	if (!is_used(name))
+		name->used_from = sim_sched_now();
 	entries[i] = (struct entry){
 		.name = name,
 		.hold = hold,
@@ -166,8 +178,7 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 						   .by = SIM_FOREVER },
 	};
 	sim_ear_open(name, hold, caller);
-	if (name->holds++ == 0)
-		name->used_from = sim_sched_now();
+	name->holds++;
 	grants++;
 	sim_sched_tell("caller %d has %p, side %d, hold %p", caller,
 		       (void *)name, (int)side, (void *)hold);
@@ -217,10 +228,12 @@ void sim_judge_released(struct sim_name *name, int rc, int may_fail)
 
 void sim_judge_lost(const dlock_hold *hold)
 {
-	const struct entry *s = entry_of(hold, -1);
+	struct entry *s = entry_of(hold, -1);
 
 	sim_sched_tell("hold %p is lost", (const void *)hold);
 	sim_judge_look();
+	if (s)
+		s->lost = 1;
 	if (s && sim_sched_now() >= s->span.from)
 		return;
 	if (s ? !may_lose(s->name) : !rules.may_lose)

@@ -29,7 +29,7 @@ struct sim_name {
 	struct sim_resize resize;
 	uint64_t largest[2]; /* tokens of write sides, and of the others */
 	int64_t free_since;  /* while there is no hold */
-	int64_t used_from;   /* while there are holds */
+	int64_t used_from;   /* while there are holds that last */
 	size_t holds;
 };
 
