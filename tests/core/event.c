@@ -274,3 +274,34 @@ CASE(event_turned, may_be_asked_for_in_a_callback)
 	EVENTUALLY(atomic_load(&turned) == 1);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
+
+/* The hold is at risk, and safe again, while a callback runs. */
+CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
+{
+	dlock_hold *b;
+
+	given_lost_mutex("fake:?ttl=5s&check=30ms");
+	fake_once(fake, FAKE_RENEW, FAKE_REFUSE);
+	b = take(mutex(client, "b"));
+	EVENTUALLY(stats(client).renew_failed >= 1 &&
+		   stats(client).renewed >= 1);
+	atomic_store(&go, 1);
+	lose_last();
+	EVENTUALLY(diary.losses == 2);
+	cr_assert_eq(diary.n, 2);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
+}
+
+CASE(event, is_not_told_of_a_hold_that_was_released)
+{
+	dlock_hold *b;
+
+	given_lost_mutex("fake:");
+	b = take(mutex(client, "b"));
+	lose_last();
+	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
+	atomic_store(&go, 1);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	ALL_ALONG(50, diary.n == 1);
+}

@@ -184,3 +184,20 @@ CASE(inspect, tells_how_a_waiter_asks_that_the_store_does_not_know)
 	cr_assert(seen.waiting && seen.shared);
 	cr_assert_eq(seen.permits, 0);
 }
+
+CASE(inspect, tells_nothing_when_it_fails)
+{
+	static const enum fake_fault faults[] = { FAKE_REFUSE, FAKE_CUT };
+
+	hold = take(lock);
+	for (int i = 0; i < 2; i++) {
+		for (int verb = FAKE_INSPECT; verb <= FAKE_BREAK; verb++) {
+			fake_once(fake, (enum fake_verb)verb, faults[i]);
+			REFUSED(question(verb, 0), DLOCK_EUNREACHABLE,
+				"no answer");
+		}
+	}
+	cr_assert_eq(told, 0);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST,
+		     "the cut break was done");
+}

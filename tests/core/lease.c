@@ -178,6 +178,30 @@ CASE(lease, that_began_long_ago_is_over)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
 }
 
+/* A store without leases extends none. */
+CASE(lease, that_does_not_expire_is_not_made_to_by_a_renewal)
+{
+	given_mutex("fake:?check=20ms");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_SAY, .verdict = DLK_RENEWED,
+		    .times = FAKE_ALWAYS);
+	hold = take(lock);
+	EVENTUALLY(stats(client).renewed >= 2);
+	cr_assert_eq(dlock_remaining_ms(hold), -1);
+	OK(dlock_release(hold));
+}
+
+CASE(lease, is_renewed_in_time_whatever_the_store_wants)
+{
+	given_hold("fake:?ttl=900ms&check=10s&max_hold=1h");
+	EVENTUALLY(stats(client).renewed >= 3);
+	OK(dlock_check(hold));
+	/* The lease ends the hold, not max_hold. */
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	EVENTUALLY(stats(client).lost == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
+	fake_clear(fake);
+}
+
 CASE(lease, without_expiry_ends_at_max_hold_too)
 {
 	given_hold("fake:?max_hold=100ms");

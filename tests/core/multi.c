@@ -228,3 +228,22 @@ CASE(multi_pause, ends_with_a_cancel)
 	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
 	cr_assert_eq(fake_held(one) + fake_held(two), 0);
 }
+
+CASE(multi, sticky_cancel_that_ends_a_wait_is_used_up)
+{
+	dlock_lock *both, *b;
+	struct taker t = { 0 };
+
+	given_mutex("fake:");
+	b = mutex(client, "b");
+	both = multi((dlock_lock *[]){ lock, b }, 2);
+	OK(dlock_lock_sticky_cancel(both));
+	hold = take(b);
+	taker_start(&t, both, -1);
+	EVENTUALLY(stats(client).waiters == 1);
+	dlock_cancel(both);
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+	OK(dlock_release(hold));
+	OK(dlock_acquire(both, 1000, &hold));
+	OK(dlock_release(hold));
+}

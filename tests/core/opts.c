@@ -184,6 +184,20 @@ CASE(opts, are_known_to_the_store_whatever_is_kept)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
+CASE(opts, are_not_passed_on)
+{
+	struct taker t = { 0 };
+
+	given_with("fakewant:?ttl=30s");
+	wanted.max_hold_ms = 15000;
+	hold = take_so();
+	taker_waits(&t, 10000);
+	OK(dlock_release(hold));
+	cr_assert_eq(taker_join(&t), DLOCK_OK);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_gt(t.remaining_ms + stalled_ms(), 15000);
+}
+
 /* ---- Asynchronous calls -------------------------------------------------- */
 
 static void note(const struct dlock_result *r, void *arg)

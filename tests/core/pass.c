@@ -57,6 +57,82 @@ CASE(pass, waits_for_the_watch)
 	cr_assert_eq(asked(), 1);
 }
 
+/* Checks that each waiter asks the store when the watch fails. A silent store
+ * would hold up the releases as well, so the script ends before. */
+static void watch_fails(struct fake_step step, int answers)
+{
+	struct taker t[3] = { { 0 } };
+	uint64_t passed = stats(client).passed;
+	size_t before = asked();
+
+	step.times = FAKE_ALWAYS;
+	fake_script(fake, FAKE_WATCH, step);
+	hold = take(lock);
+	n_wait_here(t, 3);
+	cr_assert_eq(asked(), before + 4);
+	if (!answers)
+		fake_clear(fake);
+	OK(dlock_release(hold));
+	have_had_it(t, 3, 0);
+	cr_assert(!answers || stats(client).passed == passed);
+	fake_clear(fake);
+	nothing_is_left();
+}
+
+CASE(pass, needs_a_store_that_watches)
+{
+	given_mutex("fakewant:?close=100ms");
+	watch_fails((struct fake_step){ .fault = FAKE_REFUSE }, 1);
+	watch_fails((struct fake_step){ .fault = FAKE_CUT }, 1);
+	watch_fails((struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_EDENIED },
+		    1);
+	watch_fails((struct fake_step){ .fault = FAKE_SILENT }, 0);
+	watch_fails((struct fake_step){ .delay_ms = 10000 }, 0);
+}
+
+/* Checks that the waiter asks the store. */
+static void is_not_passed(dlock_lock *l, dlock_hold *h)
+{
+	struct taker t = { 0 };
+	size_t before = asked(), released = fake_count(fake, FAKE_RELEASE);
+
+	wait_in(&t, l, FOREVER);
+	cr_assert_eq(asked(), before + 1);
+	OK(dlock_release(h));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), released + 2);
+}
+
+CASE(pass, is_for_exclusive_locks_of_a_store_that_can_tell)
+{
+	dlock_lock *s, *rw;
+
+	given_client("fakewant:");
+	s = semaphore(client, "s", 1);
+	rw = rwlock(client, "rw");
+	is_not_passed(s, take(s));
+	is_not_passed(rw, take_shared(rw, 0));
+	close_client();
+	given_hold("fake:");
+	is_not_passed(lock, hold);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
+}
+
+CASE(pass, is_not_for_a_try)
+{
+	struct taker t = { 0 };
+
+	given_hold("fakewant:");
+	taker_start(&t, lock, 0);
+	cr_assert_eq(taker_join(&t), DLOCK_EBUSY);
+	cr_assert_eq(asked(), 2);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
+	OK(dlock_release(hold));
+	nothing_is_left();
+}
+
 TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
 
 /* ---- Losses -------------------------------------------------------------- */

@@ -113,3 +113,21 @@ CASE(pass_end, behind_a_silent_renewal_is_busy)
 	fake_open_gate(fake);
 	OK(dlock_release(hold));
 }
+
+CASE(pass_end, of_a_waiter_by_a_cancel_asks_nobody)
+{
+	struct taker t[2] = { { 0 } };
+	dlock_lock *own;
+
+	given_hold("fakewant:");
+	own = mutex(client, "a");
+	wait_in(&t[0], own, FOREVER);
+	wait_here(&t[1], FOREVER);
+	dlock_cancel(own);
+	cr_assert_eq(taker_join(&t[0]), DLOCK_ECANCELED);
+	cr_assert_eq(asked(), 1);
+	OK(dlock_release(hold));
+	has_had_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 1);
+	nothing_is_left();
+}

@@ -152,3 +152,32 @@ CASE(pass_wanted, is_asked_anew_after_a_second)
 		pthread_join(thread[i], NULL);
 	nothing_is_left();
 }
+
+CASE(pass_wanted, of_any_claim_may_be_told_at_any_time)
+{
+	struct taker t[2] = { { 0 } }, other = { 0 };
+	uint64_t id;
+
+	given_hold("fakewant:");
+	id = last_id();
+	fake_want(fake, id);
+	fake_want(fake, 0);
+	fake_want(fake, UINT64_MAX);
+	fake_want(fake, id + 1);
+	wait_here(&t[0], FOREVER);
+	cr_assert_eq(asked(), 1, "told before it was watched");
+	OK(dlock_release(hold));
+	has_had_it(&t[0]);
+	cr_assert_eq(stats(client).passed, 1);
+	fake_want(fake, id);
+	hold = take(lock);
+	fake_want(fake, id);
+	wait_here(&t[1], FOREVER);
+	cr_assert_eq(asked(), 2, "told of an earlier claim");
+	given_others();
+	others_wait(&other);
+	OK(dlock_release(hold));
+	has_had_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 2);
+	has_had_it(&other);
+}

@@ -18,13 +18,18 @@ void given_others(void)
 	theirs = rwlock(others, "a");
 }
 
-void wait_here(struct taker *t, int64_t timeout_ms)
+void wait_in(struct taker *t, dlock_lock *l, int64_t timeout_ms)
 {
 	uint64_t before = stats(client).waiters;
 
 	t->linger = 1;
-	taker_start(t, lock, timeout_ms);
+	taker_start(t, l, timeout_ms);
 	EVENTUALLY(t->done || stats(client).waiters > before);
+}
+
+void wait_here(struct taker *t, int64_t timeout_ms)
+{
+	wait_in(t, lock, timeout_ms);
 }
 
 void n_wait_here(struct taker *t, int n)

@@ -13,6 +13,7 @@ void given_others(void);
 /* Starts takers that linger, in this order: a taker waits before the next
  * starts. */
 void wait_here(struct taker *t, int64_t timeout_ms);
+void wait_in(struct taker *t, dlock_lock *l, int64_t timeout_ms);
 void n_wait_here(struct taker *t, int n);
 
 /* Starts a taker of the other session, and returns when the store has told

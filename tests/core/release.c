@@ -165,3 +165,14 @@ CASE(release, of_the_write_side_of_what_is_lost_meanwhile_asks_for_nothing)
 	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 0);
 	cr_assert_eq(w.then, DLOCK_ELOST);
 }
+
+/* Without a lease, the clean-up goes on until the store answers. */
+CASE(release, is_asked_for_until_answered_where_nothing_expires)
+{
+	given_hold("fake:");
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 5);
+	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 6);
+	cr_assert_eq(fake_held(fake), 0);
+}

@@ -139,3 +139,33 @@ CASE(renewer, renews_what_fell_due_before_it_cleans_up)
 	OK(dlock_release(h[0]));
 	OK(dlock_release(h[1]));
 }
+
+/* The machine sleeps between the renewal and the answer, past the end of the
+ * lease. */
+static void sleeps_before(enum fake_fault fault)
+{
+	clock_leaps(0);
+	given_mutex("fake:?ttl=3s&check=50ms");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1, .fault = fault,
+		    .verdict = DLK_RENEWED);
+	hold = take(lock);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	clock_leaps(100000);
+	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
+	fake_open_gate(fake);
+	EVENTUALLY(fake_last(fake, FAKE_RENEW).end != 0);
+	if (fault == FAKE_SAY)
+		EVENTUALLY(stats(client).lost == 1);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
+}
+
+CASE(renewer, believes_no_renewal_that_was_read_after_the_end)
+{
+	sleeps_before(FAKE_SAY);
+}
+
+CASE(renewer, plans_nothing_for_a_hold_that_is_over_but_not_lost_yet)
+{
+	sleeps_before(FAKE_REFUSE);
+}
