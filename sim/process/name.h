@@ -31,6 +31,7 @@ struct sim_name {
 	int64_t free_since;  /* while there is no hold */
 	int64_t used_from;   /* while there are holds that last */
 	size_t holds;
+	size_t leaving;      /* visitors, who may hold it and never hear so */
 };
 
 #endif

@@ -247,11 +247,16 @@ static void leave(struct visit *v)
 {
 	struct sim_use *u = &v->use;
 	const struct sim_play *p = u->by->play;
-	int rc = begin_there(v, sim_draw_timeout(u->by, 1));
+	int rc;
 
+	u->name->leaving++;
+	rc = begin_there(v, sim_draw_timeout(u->by, 1));
 	if (p->terms.hasty)
 		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 5000) * 1000);
 	close_there(v);
+	u->name->leaving--;
+	if (u->name->free_since < sim_sched_now())
+		u->name->free_since = sim_sched_now();
 	if (rc != DLOCK_OK)
 		return;
 	if (v->acquire.over != 1)
