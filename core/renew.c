@@ -220,8 +220,8 @@ static void note_answer(struct dlock_client *c, const struct dlk_error *err)
 }
 
 /* Have the store renew the batch, until the first server has answered, or for a
- * moment.  `first` is the error of the servers that have answered since no claim
- * was pending. */
+ * moment.  `first` is the error of the servers that have answered since no
+ * claim was pending. */
 static void renew_batch(struct dlock_client *c, struct batch *b,
 			struct dlk_error *first)
 {

@@ -10,7 +10,7 @@
 #define STUCK_NS (10 * DLK_MS)
 
 struct dlki_workers {
-	struct dlki_common base; /* the first thread */
+	struct dlki_common base;   /* the first thread */
 	enum dlki_job_thread kind; /* constant once a job has joined */
 
 	/* Under the mutex of `base`, a leaf but for the clients' and their

@@ -40,9 +40,9 @@ struct dlki_job {
 	int running;
 	dlk_time at;                     /* post the job then */
 
-	struct dlki_source source; /* looks after the job at that time, and while
-				    * the job waits; of an own attendant: runs
-				    * the job.  Locks itself */
+	struct dlki_source source; /* looks after the job then, and while the
+				    * job waits; of an own attendant: runs the
+				    * job.  Locks itself */
 };
 
 /* Have `own`, or if that is NULL, a thread run the job, unless the job has
