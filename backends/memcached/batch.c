@@ -24,8 +24,8 @@ static void begin_call(const struct memc_batch *b, struct memc_server *s)
 		s->batch.deadline = b->deadline;
 }
 
-/* Add the ops of a server's tickets that are not in the batch yet.  For a single
- * server this thread sends them when it waits. */
+/* Add the ops of a server's tickets that are not in the batch yet.  For a
+ * single server this thread sends them when it waits. */
 static void begin(struct memc_batch *b, struct memc_server *s)
 {
 	int added = 0;

@@ -33,7 +33,8 @@ void dlki_memc_batch(struct memc_batch *b);
 
 /* Begin the batch, or go on and add the tickets that are not in it; and wait
  * until a single server has answered, which is not `in_batch` any more, or the
- * deadline of its tickets has come.  With several servers, for a moment only. */
+ * deadline of its tickets has come.  With several servers, for a moment
+ * only. */
 void dlki_memc_batch_part(struct memc_batch *b);
 
 #endif

@@ -3,11 +3,11 @@
  * The common threads that run jobs, for all clients of the process: piece by
  * piece, one piece of a job at a time, in the order of posting.
  *
- * "dlock-work" renews and cleans up, "dlock-async" runs asynchronous calls; both
- * wait for stores.  One thread each is enough as long as the stores answer.
- * When a job has waited for 10 ms, because another job's store does not answer,
- * one more thread begins, and ends when no job waits.  So a stuck store delays
- * no other.
+ * "dlock-work" renews and cleans up, "dlock-async" runs asynchronous calls;
+ * both wait for stores.  One thread each is enough as long as the stores
+ * answer.  When a job has waited for 10 ms, because another job's store does
+ * not answer, one more thread begins, and ends when no job waits.  So a stuck
+ * store delays no other.
  *
  * "dlock-deliver" calls programs back.  A callback that does not return delays
  * only callbacks, of all clients.

@@ -146,15 +146,9 @@ end
 if holder and watcher ~= channel then
 	tell_watcher()
 end
--- Without shared holders and a channel info_key describes the queue only, and
--- need not last longer.
-if n_shared > 0 or watcher then
-	extend(info_key, ttl)
-	extend(queue_key, ttl)
-elseif call('PTTL', queue_key) < ttl then
-	call('PEXPIRE', info_key, ARGV[2])
-	call('PEXPIRE', queue_key, ARGV[2])
-end
+-- The server may have evicted either, so that it is new.
+extend(info_key, ttl)
+extend(queue_key, ttl)
 
 -- Remove the dead waiters of a part of the queue; returns how many.
 local function remove_dead(first, last)

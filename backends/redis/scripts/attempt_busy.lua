@@ -23,7 +23,9 @@ do
 		if is_new == 1 and state == '0' then
 			call('SETRANGE', lock_key, '0', '1')
 		end
-		if waiting == 0 or call('PTTL', queue_key) < ttl then
+		-- The server may have evicted the records of those that wait.
+		if waiting == 0 or call('PTTL', queue_key) < ttl
+			or call('PTTL', info_key) < ttl then
 			call('PEXPIRE', info_key, ARGV[2])
 			call('PEXPIRE', queue_key, ARGV[2])
 		end
