@@ -336,8 +336,7 @@ static void choose_features(uint64_t seed, const struct sim_scene *scene)
 	t->ticks = t->no_threads && seed / 16 % 32 == 30;
 	/* A waiter that releases or renews for the client, and gets no answer,
 	 * is late for the claim that it is passed. */
-	if (t->no_threads && t->faults &&
-	    (strstr(t->uri, "passes=") || strstr(t->uri, "keep=")))
+	if (t->no_threads && t->faults && strncmp(t->uri, "redis:", 6) == 0)
 		t->rules.fresh_ns = 0;
 	t->begins_both = has(seed, 5, 8, 4);
 	t->options = has(seed, 6, 8, 5);
