@@ -118,6 +118,7 @@ class Signals(AioCase):
         del task
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
+            self.run_loop(until(lambda: not self.aio._calls))
             gc.collect()
             self.run_loop(self.none_waits(self.aio))
         self.assert_free()
