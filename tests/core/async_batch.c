@@ -10,7 +10,7 @@ static struct outcome first, o[N], given[N];
 static dlock_op op[N];
 static dlock_lock *other[N];
 
-/* Begins N calls while the async thread is in the store with another call. The
+/* Begins N calls while the async job is in the store with another call. The
  * first call has no timeout. */
 static void given_calls(const char *uri, int64_t timeout_ms)
 {
@@ -26,7 +26,7 @@ static void given_calls(const char *uri, int64_t timeout_ms)
 	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
 }
 
-/* Lets the async thread go on, into the first call of `verb`. */
+/* Lets the async job go on, into the first call of `verb`. */
 static void stick_again(enum fake_verb verb)
 {
 	size_t before = fake_count(fake, verb);
@@ -54,7 +54,7 @@ static void given_grants(const char *uri)
 	OK(outcome_of(&first));
 }
 
-/* Begins the releases of the N holds while the async thread is in the store
+/* Begins the releases of the N holds while the async job is in the store
  * with another release. */
 static void begin_releases(void)
 {

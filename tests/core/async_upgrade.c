@@ -41,7 +41,7 @@ static void read_side_is_whole(void)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* dlock-loop ends the upgrade, which never had a turn of the async thread. */
+/* dlock-loop ends the upgrade, which never had a turn of the async job. */
 CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 {
 	static struct outcome stuck, o;
@@ -144,7 +144,7 @@ static void write_side_was_released_first(void)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* The async thread waits for the answer to the release of the write side. */
+/* The async job waits for the answer to the release of the write side. */
 CASE(async_upgrade, read_side_waits_no_longer_than_a_release_may)
 {
 	dlock_hold *w = given_writer("fake:?close=50ms");

@@ -12,7 +12,7 @@ static struct outcome first, other, o[N];
 static char name[N][16];
 
 /* Begins `n` calls for busy locks, and returns when all wait.  With `look_ms`,
- * the time to ask again comes, and the async thread is in the store with the
+ * the time to ask again comes, and the async job is in the store with the
  * first call that asks again. */
 static void given_waiters(int n, int64_t look_ms)
 {

@@ -16,7 +16,7 @@ void given_loop(const char *uri);
  * all outcomes are static. */
 void over(struct outcome *o, int code, const char *text);
 
-/* Begins a call for the lock "stuck" of `c`. The async thread stays in the
+/* Begins a call for the lock "stuck" of `c`. The async job stays in the
  * store `f` until the gate opens, and then the store answers `then`. */
 void stick(struct fake *f, dlock_client *c, struct outcome *o,
 	   enum fake_fault then);

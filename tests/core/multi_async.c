@@ -123,7 +123,7 @@ CASE(multi_async, ends_soon_at_a_stuck_store_when_a_client_is_closed)
 PEEK(int, pauses, !TAILQ_EMPTY(&c->asyncs.paused))
 
 /* The call has met y busy, then x, and pauses before it waits for x.  Meanwhile
- * the async thread of x's client is stuck. */
+ * the async job of x's client is stuck. */
 CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
 {
 	dlock_lock *both;
@@ -148,7 +148,7 @@ CASE(multi_async, that_pauses_at_a_stuck_store_is_cancelled_soon)
 	OK(dlock_release(granted(&stuck)));
 }
 
-/* The call holds y while the async thread is stuck. The release of y has little
+/* The call holds y while the async job is stuck. The release of y has little
  * time, and the request for z has time for the case. */
 CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 {
