@@ -31,7 +31,7 @@ static dlk_time next_attempt(const struct dlki_claim *claim, int rc,
 	dlk_time now = dlk_now();
 	dlk_time next = DLK_FOREVER;
 
-	if (b->max_ns == 0)
+	if (b->max_us == 0)
 		begin_backoff(b, claim->client);
 	if (rc != DLOCK_EBUSY)
 		next = now + dlki_backoff_next(b);
@@ -72,24 +72,23 @@ static int fail_at_deadline(const struct dlki_acquire *a, int rc,
 		return rc; /* dlki_acquire_run() says more */
 	if (a->busy)
 		return dlki_acquire_was_busy(a, err);
-	if (a->had_ms > 0)
+	if (a->in_vain)
 		return dlk_fail(err, rc,
 				"%s; the request had %lld ms: ask= in the URI "
 				"gives it more",
-				err->text, (long long)a->had_ms);
+				err->text,
+				(long long)((a->limit - a->asked_at) / DLK_MS));
 	return rc;
 }
 
-/* An attempt that had from `begun` to `limit` has failed: for want of time?  A
- * backend may give up early, with too little time left for an answer. */
-static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
-			dlk_time limit)
+/* An attempt has failed: for want of time?  A backend may give up early, with
+ * too little time left for an answer. */
+static void note_failed(struct dlki_acquire *a, int rc)
 {
-	dlk_time had = limit - begun;
+	dlk_time had = a->limit - a->asked_at;
 
-	a->had_ms = 0;
-	if (rc == DLOCK_EUNREACHABLE && dlk_now() - begun >= had / 2)
-		a->had_ms = had / DLK_MS;
+	a->in_vain = rc == DLOCK_EUNREACHABLE && had >= DLK_MS &&
+		     dlk_now() - a->asked_at >= had / 2;
 }
 
 /* The thread renews other claims, and asks again unless there was overtime. */
@@ -97,7 +96,7 @@ static int is_cut_short(const struct dlki_acquire *a)
 {
 	struct dlock_client *c = a->claim->client;
 
-	return a->had_ms > 0 && c->attendant && !a->claim->ticket->overtime &&
+	return a->in_vain && c->attendant && !a->claim->ticket->overtime &&
 	       dlki_wait_has_time(c, a->wait);
 }
 
@@ -126,20 +125,11 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 	struct dlock_client *c = claim->client;
 
 	for (;; now = dlk_now()) {
-		int last = w->once || now >= w->deadline;
-		dlk_time limit;
-		int rc = 0;
+		int rc = dlki_attempt(a, now, err);
+		int last = claim->ticket->last;
 
-		if (claim->beside)
-			rc = dlki_claim_check_upgradeable(claim->beside, NULL,
-							  err);
-		if (rc != 0)
+		if (rc == DLKI_ASKS)
 			return rc;
-		w->patience.ask_ms = dlki_ask_ms(&c->ask);
-		limit = dlki_wait_io_limit(c, w, now);
-		claim->ticket->last = last;
-		claim->ticket->is_try = w->is_try;
-		rc = dlki_attempt(claim, now, limit, err);
 		if (last)
 			w->deadline += claim->ticket->overtime;
 		if (rc == DLKI_GRANTED || rc == DLKI_TOO_LATE)
@@ -154,7 +144,7 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		if (rc != DLOCK_EBUSY &&
 		    dlki_wait_cancelled(claim, w, err) != 0)
 			return err->code;
-		note_failed(a, rc, now, limit);
+		note_failed(a, rc);
 		if (rc != DLOCK_EBUSY)
 			unkeep(claim->record);
 		/* Another attempt would have no time, and tell less. */
@@ -323,7 +313,7 @@ int dlki_acquire_run(struct dlki_acquire *a, int rc, dlock_hold **out,
 		}
 		if (rc == 0)
 			rc = attempt_until_granted(a, now, err);
-		if (rc == DLKI_SLEEPS)
+		if (rc == DLKI_SLEEPS || rc == DLKI_ASKS)
 			return rc;
 		if (rc == DLKI_GRANTED) {
 			*out = &a->claim->own;

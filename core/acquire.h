@@ -16,11 +16,13 @@ struct dlki_acquire {
 	struct dlki_async *call;      /* NULL: a thread waits */
 	enum dlk_mode mode;
 	bool begun;
+	bool asks;      /* the store answers the attempt later */
 
 	/* The results so far, of all claims of this acquire. */
 	bool busy;      /* the store has answered: others have the lock */
-	int64_t had_ms; /* the last attempt had so long, and was not answered;
-			 * 0: answered or refused */
+	bool in_vain;   /* the last attempt had all of its time, and was not
+			 * answered */
+	dlk_time asked_at, limit; /* the last attempt's time */
 	struct dlki_backoff backoff;
 	struct dlki_claim *claim; /* the claim asking now */
 };
@@ -35,7 +37,7 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 		       struct dlk_error *err);
 
 /* Run the acquire; `slept` is the result of the last sleep, or 0.
- * DLKI_GRANTED, and the call has ended; DLKI_SLEEPS; or an error. */
+ * DLKI_GRANTED, and the call has ended; DLKI_SLEEPS, DLKI_ASKS; or an error. */
 int dlki_acquire_run(struct dlki_acquire *a, int slept, dlock_hold **out,
 		     struct dlk_error *err);
 
@@ -55,10 +57,9 @@ void dlki_acquire_abandon(struct dlki_acquire *a);
  * TOO_LATE: a grant with too little of the lease left. */
 enum { DLKI_GRANTED = 0, DLKI_TOO_LATE = 1 };
 
-/* Ask the store once, from `now` until `limit`.  If a clean-up of this client
- * is in the way, it is released first.  DLKI_GRANTED: the call needs no more of
- * the client.  DLKI_TOO_LATE, EBUSY, or the error. */
-int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
-		 struct dlk_error *err);
+/* Ask the store once, from `now`, or go on with that.  If a clean-up of this
+ * client is in the way, it is released first.  DLKI_GRANTED: the call needs no
+ * more of the client.  DLKI_TOO_LATE, EBUSY, the error, or DLKI_ASKS. */
+int dlki_attempt(struct dlki_acquire *a, dlk_time now, struct dlk_error *err);
 
 #endif

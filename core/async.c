@@ -52,6 +52,8 @@ static struct dlki_async_queue *queue_of(const struct dlki_async *r)
 
 	if (r->state == DLKI_ASYNC_PARKED)
 		return &all->paused;
+	if (r->state == DLKI_ASYNC_ASKING)
+		return &all->asking;
 	if (r->releasing)
 		return &all->releases;
 	return r->woken ? &all->woken : &all->acquires;
@@ -95,8 +97,11 @@ static int is_paused(const struct dlki_async *r)
 /* Take the call out of the queue, and let it wait for no time. */
 static void leave_queue(struct dlki_async *r)
 {
-	if (r->state == DLKI_ASYNC_READY || is_paused(r))
+	if (r->state == DLKI_ASYNC_READY || r->state == DLKI_ASYNC_ASKING ||
+	    is_paused(r))
 		TAILQ_REMOVE(queue_of(r), r, in_queue);
+	if (r->state == DLKI_ASYNC_ASKING)
+		r->client->asyncs.n_asking--;
 	dlki_heap_remove(&r->client->asyncs.next, &r->next);
 }
 
@@ -109,7 +114,7 @@ static struct dlki_async *first_ready(struct dlki_asyncs *all)
 {
 	struct dlki_async *r = TAILQ_FIRST(&all->releases);
 
-	while (r && dlki_hold_end_waits(r->releasing, r->last))
+	while (r && !r->asks && dlki_hold_end_waits(r->releasing, r->last))
 		r = TAILQ_NEXT(r, in_queue);
 	if (r)
 		return r;
@@ -151,6 +156,15 @@ void dlki_async_park(struct dlki_async *r, dlk_time until)
 	r->sleeps_until = until;
 }
 
+static void await_answer(struct dlki_async *r)
+{
+	struct dlki_asyncs *all = &r->client->asyncs;
+
+	r->state = DLKI_ASYNC_ASKING;
+	TAILQ_INSERT_TAIL(&all->asking, r, in_queue);
+	all->n_asking++;
+}
+
 void dlki_async_leave(struct dlki_async *r)
 {
 	if (r->roused) {
@@ -158,8 +172,35 @@ void dlki_async_leave(struct dlki_async *r)
 		dlki_async_ready(r);
 		return;
 	}
+	if (r->asks) {
+		await_answer(r);
+		return;
+	}
 	r->state = DLKI_ASYNC_PARKED;
 	dlki_heap_set(&r->client->asyncs.next, &r->next, r->sleeps_until);
+}
+
+struct dlki_async *dlki_async_next_asking(struct dlock_client *c)
+{
+	struct dlki_async *r = TAILQ_FIRST(&c->asyncs.asking);
+
+	if (!r)
+		return NULL;
+	leave_queue(r);
+	r->state = DLKI_ASYNC_RUNNING;
+	r->roused = 0;
+	return r;
+}
+
+void dlki_async_go_on(struct dlki_async *r)
+{
+	if (r->state == DLKI_ASYNC_RUNNING)
+		r->roused = 1;
+	if (r->state != DLKI_ASYNC_ASKING)
+		return;
+	leave_queue(r);
+	r->woken = 1;
+	dlki_async_ready(r);
 }
 
 /* The time to ask has come, and the turn has not. */

@@ -5,13 +5,20 @@
  *    NEW
  *     v
  *   READY --the turn has come--> RUNNING --it would sleep--> PARKED
- *     ^                             |                          |
- *     |                             |   woken, or it is time   |
- *     \-----------------------------|--------------------------/
+ *     ^                           ^ | |                        |
+ *     |      in a batch: its turn | | \--the answer is to come--> ASKING
+ *     |                   ASKING -/ |                          |
+ *     \-- woken, or it is time; or the answer has come --------/
  *                                   \--the end--> OVER --callback-->
  *
- * A READY or PARKED call can also end without the async job, which may be in
- * the backend for long: see overdue.h.
+ * A call that is not RUNNING can also end without the async job, which may be
+ * in the backend for long: see overdue.h.
+ *
+ * BATCHES
+ *  The async job runs the calls that are READY without waiting for the store's
+ *  answers, if the store can.  So the requests share a round trip.  Then the
+ *  job runs the calls that are ASKING again, and waits for each.  In a client
+ *  without threads the job waits for no answer: the store tells of each.
  */
 #ifndef DLOCK_CORE_ASYNC_H
 #define DLOCK_CORE_ASYNC_H
@@ -26,6 +33,7 @@ enum dlki_async_state {
 	DLKI_ASYNC_NEW,
 	DLKI_ASYNC_READY,
 	DLKI_ASYNC_RUNNING,
+	DLKI_ASYNC_ASKING,
 	DLKI_ASYNC_PARKED,
 	DLKI_ASYNC_OVER
 };
@@ -70,7 +78,7 @@ struct dlki_async {
 	 * mu. */
 	struct dlki_acquire acquire;
 	struct dlki_wait wait;
-	struct dlki_giving giving;     /* of a release that is prepared */
+	struct dlki_giving giving;     /* of a release */
 
 	/* Under the client's mu. */
 	enum dlki_async_state state;
@@ -78,9 +86,9 @@ struct dlki_async {
 	bool woken;                    /* READY, and in the queue of that
 					* name */
 	bool asleep;                   /* the claim sleeps, as in wait.h */
-	bool prepared;                 /* the store has the request: see
-					* async_batch.c */
-	bool in_batch;                 /* RUNNING, and was prepared: others may
+	bool asks;                     /* the store answers the request
+					* later */
+	bool in_batch;                 /* RUNNING, and was ASKING: others may
 					* be over without another wait */
 	bool last;                     /* of the claim's holds that ends */
 	int rc;                        /* once OVER */
@@ -121,8 +129,14 @@ struct dlki_async *dlki_async_next(struct dlock_client *client,
 /* The call runs, and the claim goes to sleep. */
 void dlki_async_park(struct dlki_async *call, dlk_time until);
 
-/* The async job has left the call, asleep. */
+/* The async job has left the call, asleep; or ASKING. */
 void dlki_async_leave(struct dlki_async *call);
+
+/* Make the first ASKING call RUNNING, and return it, or NULL. */
+struct dlki_async *dlki_async_next_asking(struct dlock_client *client);
+
+/* The answer has come for an ASKING call. */
+void dlki_async_go_on(struct dlki_async *call);
 
 /* The store or the client has news for the call's claim: a sleeping call
  * overtakes the calls whose time to ask has come. */
@@ -145,14 +159,5 @@ void dlki_async_take_back(const struct dlki_claim *read);
 
 /* Take out the first call with a due callback, or NULL; the caller frees it. */
 struct dlki_async *dlki_async_take(struct dlock_client *client);
-
-/* ---- Batches: async_batch.c ---------------------------------------------- */
-
-/* The wait of an acquire begins, later than the program asked. */
-void dlki_async_begin_wait(struct dlki_async *call);
-
-/* Prepare calls, if the next one is not prepared.  For the async job;
- * releases mu meanwhile. */
-void dlki_async_prepare(struct dlock_client *client);
 
 #endif

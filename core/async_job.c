@@ -8,11 +8,24 @@
 #include "core/guard.h"
 #include "core/inspect.h"
 #include "core/overdue.h"
+#include "core/registry.h"
 #include "core/release.h"
 #include "core/upgrade.h"
 
-/* With mu held, which is released meanwhile: DLKI_SLEEPS, or the call's
- * result. */
+/* The most calls that the job runs before it waits for answers; and the most
+ * that are ASKING in a client without threads. */
+enum { BATCH = 64, ASKING_MOST = 256 };
+
+/* The calls before this call may have taken all of the time. */
+static void begin_wait(struct dlki_wait *w)
+{
+	w->begun = dlk_now();
+	if (w->deadline < w->begun)
+		w->deadline = w->begun;
+}
+
+/* With mu held, which is released meanwhile: DLKI_SLEEPS, DLKI_ASKS, or the
+ * call's result. */
 static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 		       struct dlk_error *err)
 {
@@ -20,9 +33,9 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	struct dlki_acquire *a = &r->acquire;
 	int is_call, rc;
 
-	if (!a->begun && !r->prepared)
-		dlki_async_begin_wait(r);
-	if (r->prepared) /* also after a cancel: the store may have granted */
+	if (!a->begun)
+		begin_wait(&r->wait);
+	if (r->asks) /* also after a cancel: the store may have granted */
 		rc = 0;
 	else if (r->asleep)
 		rc = dlki_wait_resume(a->claim, &r->wait, r->sleeps_until, err);
@@ -32,14 +45,15 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 		rc = dlki_wait_cancelled(a->claim, &r->wait, err);
 	if (rc == DLKI_SLEEPS)
 		return rc;
-	r->asleep = r->prepared = 0;
+	r->asleep = 0;
 	pthread_mutex_unlock(&c->mu);
 	r->wait.patience.ask_ms = dlki_ask_ms(&c->ask);
 	dlki_patience_begin(&r->wait.patience);
 	rc = dlki_acquire_run(a, rc, hold, err);
 	dlki_patience_end(&r->wait.patience);
+	r->asks = rc == DLKI_ASKS;
 	is_call = rc < 0;
-	if (r->gate && rc != DLKI_SLEEPS)
+	if (r->gate && rc != DLKI_SLEEPS && rc != DLKI_ASKS)
 		rc = dlki_upgrade_over(&r->wait, r->gate, rc, hold, err);
 	pthread_mutex_lock(&c->mu);
 	if (is_call)
@@ -72,26 +86,38 @@ int dlki_async_release(struct dlki_async *r, struct dlk_error *err)
 	return 0;
 }
 
+static int go_on_with_release(struct dlki_async *r, struct dlk_error *err)
+{
+	int rc = 0;
+
+	if (r->acquire.lock && !r->asks)
+		rc = dlki_release_begin(r->releasing, &r->last, err);
+	if (rc == 0 && !r->asks)
+		rc = dlki_release_go(r->releasing, r->last, r->wait.deadline,
+				     &r->giving, err);
+	if (!r->giving.claim)
+		return rc;
+	rc = dlki_release_ask(&r->giving, r, err);
+	r->asks = rc == DLKI_ASKS;
+	return rc;
+}
+
 /* The same for a release. */
 static int run_release(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlki_wait *w = &r->wait;
 	int gives_up = w->patience.cancels != NULL;
-	int rc = 0;
+	int rc;
 
 	if (gives_up) {
 		w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
 		dlki_patience_begin(&w->patience);
 	}
-	if (r->acquire.lock)
-		rc = dlki_release_begin(r->releasing, &r->last, err);
-	if (r->prepared)
-		rc = dlki_release_ask(&r->giving, err);
-	else if (rc == 0)
-		rc = dlki_release_end(r->releasing, r->last, w->deadline, err);
+	rc = go_on_with_release(r, err);
 	if (gives_up)
 		dlki_patience_end(&w->patience);
-	dlki_call_end(r->client);
+	if (rc != DLKI_ASKS)
+		dlki_call_end(r->client);
 	return rc;
 }
 
@@ -119,7 +145,7 @@ static int run_question(struct dlki_async *r, struct dlk_error *err)
 	return rc;
 }
 
-static void run(struct dlki_async *r)
+static void run(struct dlki_async *r, int no_wait)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 	struct dlk_error err = { 0 };
@@ -127,7 +153,8 @@ static void run(struct dlki_async *r)
 	int rc;
 
 	all->running_since = dlk_now();
-	r->in_batch = r->prepared;
+	r->wait.no_wait = no_wait;
+	r->in_batch = r->asks;
 	if (r->releasing)
 		rc = run_release(r, &err);
 	else if (r->question)
@@ -137,7 +164,7 @@ static void run(struct dlki_async *r)
 	if (rc == DLOCK_EBUSY && r->whole)
 		rc = r->whole->look(r, &err);
 	all->running_since = 0;
-	if (rc == DLKI_SLEEPS) {
+	if (rc == DLKI_SLEEPS || rc == DLKI_ASKS) {
 		r->in_batch = 0;
 		dlki_async_leave(r);
 		return;
@@ -145,35 +172,54 @@ static void run(struct dlki_async *r)
 	dlki_async_over(r, rc, hold, &err);
 }
 
-/* Run a call, or a batch. */
+/* Run the calls that are READY, up to a batch.  A single call waits, as nothing
+ * is saved.  Returns whether there may be more. */
+static int run_ready(struct dlock_client *c, dlk_time *until)
+{
+	struct dlki_asyncs *all = &c->asyncs;
+	int later = DLKI_HAS(c->backend, answers_later) && !c->closing;
+	struct dlki_async *r;
+
+	for (int i = 0; i < BATCH; i++) {
+		/* dlock-loop may be late, and they have no time to ask. */
+		(void)dlki_overdue_end(c);
+		if (all->n_asking >= ASKING_MOST)
+			return 0;
+		r = dlki_async_next(c, until);
+		if (!r)
+			return 0;
+		run(r, later && (c->attendant || all->n_asking > 0 ||
+				 !dlki_asyncs_are_idle(all)));
+		if (!later)
+			break;
+	}
+	return 1;
+}
+
+/* Run a batch. */
 static int run_some(struct dlki_job *job)
 {
 	struct dlock_client *c = DLKI_CONTAINER_OF(job, struct dlock_client,
 						   asyncs.job);
+	dlk_time until = DLK_FOREVER;
 	struct dlki_async *r;
-	dlk_time until;
-	int batch;
+	int more;
 
 	pthread_mutex_lock(&c->mu);
 	c->asyncs.awake = 1;
-	do {
-		/* dlock-loop may be late, and they have no time to ask. */
+	more = run_ready(c, &until);
+	while (!c->attendant && (r = dlki_async_next_asking(c))) {
+		run(r, 0);
 		(void)dlki_overdue_end(c);
-		dlki_async_prepare(c);
-		r = dlki_async_next(c, &until);
-		batch = r && r->prepared;
-		if (!batch)
-			dlki_due_flush();
-		if (r)
-			run(r);
-	} while (batch);
-	if (!r) {
+		more = 1;
+	}
+	if (!more) {
 		c->asyncs.awake = 0;
 		dlki_job_at(job, until);
 	}
 	pthread_mutex_unlock(&c->mu);
 	dlki_due_flush();
-	return r != NULL;
+	return more;
 }
 
 /* 0, or an errno value. */

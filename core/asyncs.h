@@ -26,6 +26,9 @@ struct dlki_asyncs {
 	struct dlki_async_queue releases; /* READY; they go first */
 	struct dlki_async_queue woken;    /* READY; they overtake acquires */
 	struct dlki_async_queue acquires; /* READY */
+	struct dlki_async_queue asking;   /* ASKING, in the order of the
+					   * requests */
+	size_t n_asking;
 	struct dlki_async_queue paused;   /* PARKED until a time; not asleep */
 	unsigned int overtakes;    /* since the last of the acquires */
 	struct dlki_async_queue over;     /* their callbacks are due */
@@ -55,6 +58,13 @@ static inline void dlki_asyncs_rouse(struct dlki_asyncs *all)
 	if (!all->awake)
 		dlki_job_post(&all->job);
 	all->awake = 1;
+}
+
+/* The same: is no call READY? */
+static inline int dlki_asyncs_are_idle(const struct dlki_asyncs *all)
+{
+	return TAILQ_EMPTY(&all->releases) && TAILQ_EMPTY(&all->woken) &&
+	       TAILQ_EMPTY(&all->acquires);
 }
 
 /* The same: releases that were passed over may go on. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/acquire.h"
 
+#include "core/ask.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/cleanup.h"
@@ -64,6 +65,8 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	t->renew_from = 0;
 	err->code = 0;
 	DLKI_STORE(c, verdict = c->backend->attempt(t, limit, err));
+	if (verdict == DLK_LATER)
+		return DLKI_ASKS;
 	if (verdict == DLK_FAILED)
 		dlki_reason(err, DLOCK_EPROTO, c->uri->scheme);
 	else
@@ -97,8 +100,8 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
  * attempt took would stay without an answer: the connection would be lost, and
  * an attempt would leave another clean-up.
  */
-int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
-		 struct dlk_error *err)
+static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
+		   struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	dlk_time latest;
@@ -125,4 +128,38 @@ int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 				dlki_kind_name(claim->record->kind),
 				claim->record->name);
 	return attempt_once(claim, now, limit, err);
+}
+
+static void set_times(struct dlki_acquire *a, dlk_time now)
+{
+	struct dlki_wait *w = a->wait;
+	struct dlock_client *c = a->claim->client;
+
+	w->patience.ask_ms = dlki_ask_ms(&c->ask);
+	a->asked_at = now;
+	a->limit = w->no_wait ? dlki_wait_end_limit(c, w, now) :
+				dlki_wait_io_limit(c, w, now);
+}
+
+int dlki_attempt(struct dlki_acquire *a, dlk_time now, struct dlk_error *err)
+{
+	struct dlki_claim *claim = a->claim;
+	struct dlk_ticket *t = claim->ticket;
+	const struct dlki_wait *w = a->wait;
+	int rc = 0;
+
+	if (!a->asks && claim->beside)
+		rc = dlki_claim_check_upgradeable(claim->beside, NULL, err);
+	if (rc != 0)
+		return rc;
+	if (!a->asks) {
+		set_times(a, now);
+		t->last = w->once || now >= w->deadline;
+		t->is_try = w->is_try;
+	}
+	t->no_wait = w->no_wait;
+	rc = attempt(claim, a->asked_at, a->limit, err);
+	t->no_wait = 0;
+	a->asks = rc == DLKI_ASKS;
+	return rc;
 }

@@ -15,18 +15,21 @@
 #define PUT_OFF_MOST 256      /* in a row, with mu held */
 #define BATCH 16
 
-/* Clean-ups, seized and with a reference each, and their releases. */
+/* Clean-ups, seized and with a reference each, and the releases' deadlines. */
 struct batch {
 	struct dlki_claim *claim[BATCH];
-	struct dlk_coming release[BATCH];
+	dlk_time deadline[BATCH];
+	bool asks[BATCH]; /* the store answers later */
 	size_t n;
+	dlk_time sent;
+	struct dlk_error first; /* code 0: no error */
 };
 
 /* ---- A batch ------------------------------------------------------------- */
 
 static size_t batch_most(const struct dlock_client *c)
 {
-	return DLKI_HAS(c->backend, prepare) ? BATCH : 1;
+	return DLKI_HAS(c->backend, answers_later) ? BATCH : 1;
 }
 
 static void add(struct batch *b, struct dlki_claim *claim, dlk_time deadline)
@@ -34,40 +37,49 @@ static void add(struct batch *b, struct dlki_claim *claim, dlk_time deadline)
 	claim->busy = 1;
 	dlki_claim_ref(claim);
 	b->claim[b->n] = claim;
-	b->release[b->n++] = (struct dlk_coming){ .ticket = claim->ticket,
-						  .release = 1,
-						  .deadline = deadline };
+	b->asks[b->n] = 0;
+	b->deadline[b->n++] = deadline;
+}
+
+/* Without mu. */
+static void release_one(struct batch *b, size_t i, int no_wait)
+{
+	struct dlki_claim *claim = b->claim[i];
+	struct dlock_client *c = claim->client;
+	struct dlk_error err = { 0 };
+	int rc;
+
+	claim->ticket->no_wait = no_wait;
+	DLKI_STORE(c, rc = c->backend->release(claim->ticket, b->deadline[i],
+					       &err));
+	claim->ticket->no_wait = 0;
+	b->asks[i] = rc == DLK_LATER;
+	if (b->asks[i])
+		return;
+	if (rc != 0 && rc != DLOCK_ELOST && b->first.code == 0) {
+		b->first = err;
+		b->first.code = rc;
+	}
+	pthread_mutex_lock(&c->mu);
+	dlki_cleanup_settle(claim, b->sent, rc);
+	pthread_mutex_unlock(&c->mu);
 }
 
 /* Release the claims, in one flight if the store can.  Releases mu meanwhile.
- * Return the code of the first error, see `first`, or 0. */
-static int release_batch(struct dlock_client *c, const struct batch *b,
-			 struct dlk_error *first)
+ * The code of the first error, or 0. */
+static int release_batch(struct dlock_client *c, struct batch *b)
 {
-	dlk_time sent = dlk_now();
-	int failed = 0;
-
+	b->sent = dlk_now();
+	b->first.code = 0;
 	pthread_mutex_unlock(&c->mu);
-	if (b->n > 1)
-		DLKI_STORE(c,
-			   c->backend->prepare(c->session, b->release, b->n));
+	for (size_t i = 0; i < b->n; i++)
+		release_one(b, i, b->n > 1);
 	for (size_t i = 0; i < b->n; i++) {
-		struct dlk_error err = { 0 };
-		int rc;
-
-		DLKI_STORE(c, rc = c->backend->release(b->release[i].ticket,
-						       b->release[i].deadline,
-						       &err));
-		if (rc != 0 && rc != DLOCK_ELOST && failed == 0) {
-			failed = rc;
-			*first = err;
-		}
-		pthread_mutex_lock(&c->mu);
-		dlki_cleanup_settle(b->claim[i], sent, rc);
-		pthread_mutex_unlock(&c->mu);
+		if (b->asks[i])
+			release_one(b, i, 0);
 	}
 	pthread_mutex_lock(&c->mu);
-	return failed;
+	return b->first.code;
 }
 
 /* ---- The renewer's share ------------------------------------------------ */
@@ -113,13 +125,13 @@ static int add_due(struct batch *b, struct dlock_client *c)
 
 void dlki_cleanup_round(struct dlock_client *c)
 {
-	struct batch b = { .n = 0 };
-	struct dlk_error err;
+	struct batch b;
 
+	b.n = 0;
 	while (b.n < batch_most(c) && add_due(&b, c))
 		;
 	if (b.n > 0)
-		(void)release_batch(c, &b, &err);
+		(void)release_batch(c, &b);
 }
 
 static int64_t longer_pause(int64_t pause_ns)
@@ -229,17 +241,18 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 	int swept = claim != NULL;
 
 	for (; claim; claim = next_unconfirmed(r)) {
-		struct batch b = { .n = 0 };
-		struct dlk_error why = { 0 };
+		struct batch b;
 
+		b.n = 0;
 		if (dlk_now() > latest)
 			return fail_in_the_way(r, "no time was left", err);
 		collect(&b, r, deadline);
-		if (b.n > 0 ? release_batch(r->client, &b, &why) != 0 :
+		if (b.n > 0 ? release_batch(r->client, &b) != 0 :
 			      !await_release(claim, latest))
-			return fail_in_the_way(
-				r, b.n > 0 ? why.text : "the store is silent",
-				err);
+			return fail_in_the_way(r,
+					       b.n > 0 ? b.first.text :
+							 "the store is silent",
+					       err);
 	}
 	return swept;
 }

@@ -97,6 +97,7 @@ static void init_asyncs(struct dlki_asyncs *all)
 	TAILQ_INIT(&all->releases);
 	TAILQ_INIT(&all->woken);
 	TAILQ_INIT(&all->acquires);
+	TAILQ_INIT(&all->asking);
 	TAILQ_INIT(&all->paused);
 	TAILQ_INIT(&all->over);
 }

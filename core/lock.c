@@ -206,6 +206,7 @@ void dlki_lock_cancel(dlock_lock *lock)
 	/* Calls between two claims, or that have not asked yet. */
 	pthread_cond_broadcast(&c->changed);
 	dlki_overdue_cancel_each(&c->asyncs.acquires, lock);
+	dlki_overdue_cancel_each(&c->asyncs.asking, lock);
 	dlki_overdue_cancel_each(&c->asyncs.paused, lock);
 	pthread_mutex_unlock(&c->mu);
 	dlki_rousers_rouse(&c->rousers);

@@ -125,7 +125,7 @@ dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
 	dlk_time longest = PAUSE_TRIES * (until - tried_at);
 	uint64_t seed;
 
-	if (pauses->max_ns == 0) {
+	if (pauses->max_us == 0) {
 		pthread_mutex_lock(&c->mu);
 		seed = dlki_owner_seed(&c->owners);
 		pthread_mutex_unlock(&c->mu);
@@ -134,8 +134,8 @@ dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
 	}
 	if (longest > PAUSE_TRIES_MAX_NS)
 		longest = PAUSE_TRIES_MAX_NS;
-	if (longest > pauses->max_ns)
-		pauses->max_ns = longest;
+	if (longest / 1000 > pauses->max_us)
+		pauses->max_us = (uint32_t)(longest / 1000);
 	until += dlki_backoff_next(pauses);
 	return until < most ? until : most;
 }

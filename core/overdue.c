@@ -78,7 +78,7 @@ static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 	return rc != 0 ? rc : fail_stuck(a->claim->record, err);
 }
 
-/* The request of an acquire that was prepared may still arrive. */
+/* The request of an acquire that is ASKING may still arrive. */
 static void note_unanswered(const struct dlki_async *r)
 {
 	const struct dlki_schedule *schedule = &r->client->schedule;
@@ -96,7 +96,7 @@ static void end_acquire(struct dlki_async *r)
 
 	if (r->asleep)
 		dlki_wait_end(r->acquire.claim);
-	if (r->prepared)
+	if (r->asks)
 		note_unanswered(r);
 	if (rc == DLOCK_EBUSY)
 		c->stats.busy++;
@@ -146,7 +146,7 @@ static int is_overdue(struct dlki_async *r, int is_stuck)
 	if (r->state == DLKI_ASYNC_RUNNING)
 		return 0;
 	if (r->releasing)
-		return is_stuck && r->last && !r->prepared &&
+		return is_stuck && r->last && !r->asks &&
 		       !dlki_hold_end_waits(r->releasing, r->last);
 	if (r->question)
 		return is_stuck;

@@ -14,6 +14,7 @@
 #include "core/record.h"
 #include "core/schedule.h"
 #include "core/store.h"
+#include "core/wait.h"
 
 /* The answer to a release comes with the answer to the next request.  A client
  * without another request looks for the answer after a time between these. */
@@ -98,18 +99,23 @@ static dlk_time answer_due(const struct dlock_client *c)
 
 /* ---- In the store -------------------------------------------------------- */
 
-static int ask_store(struct dlki_claim *claim, dlk_time deadline,
-		     struct dlk_error *err)
+static int ask_store(const struct dlki_giving *g, struct dlk_error *err)
 {
+	struct dlki_claim *claim = g->claim;
 	struct dlock_client *c = claim->client;
 	const struct dlock_backend *b = c->backend;
 	struct dlk_ticket *t = claim->ticket;
-	int sends = may_send(claim), rc;
+	struct dlki_async *call = claim->call;
+	int sends = !(call && call->asks) && may_send(claim), rc;
 
+	t->no_wait = call && call->wait.no_wait;
 	pthread_mutex_unlock(&c->mu);
-	DLKI_STORE(c, rc = sends ? b->release_begin(t, deadline, err) :
-				   b->release(t, deadline, err));
+	DLKI_STORE(c, rc = sends ? b->release_begin(t, g->deadline, err) :
+				   b->release(t, g->deadline, err));
 	pthread_mutex_lock(&c->mu);
+	t->no_wait = 0;
+	if (rc == DLK_LATER)
+		return DLKI_ASKS;
 	if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
 		dlki_claim_await(claim, answer_due(c));
 		return DLK_SENT;
@@ -125,8 +131,10 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 {
 	struct dlki_claim *claim = g->claim;
 	struct dlock_client *c = claim->client;
-	int rc = ask_store(claim, g->deadline, err);
+	int rc = ask_store(g, err);
 
+	if (rc == DLKI_ASKS)
+		return rc;
 	dlki_claim_yield(claim);
 	if (rc == DLK_SENT)
 		return 0;
@@ -326,11 +334,17 @@ int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 	return rc;
 }
 
-int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err)
+int dlki_release_ask(const struct dlki_giving *g, struct dlki_async *call,
+		     struct dlk_error *err)
 {
 	struct dlki_claim *claim = g->claim;
-	int rc = release_in_store(g, err);
+	int rc;
 
+	claim->call = call;
+	rc = release_in_store(g, err);
+	if (rc == DLKI_ASKS)
+		return rc;
+	claim->call = NULL;
 	dlki_parked_kick(claim->record);
 	note_released(claim->client, rc);
 	dlki_claim_end_upgrade(claim);
@@ -345,7 +359,7 @@ int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 	struct dlki_giving g;
 	int rc = dlki_release_go(hold, last, deadline, &g, err);
 
-	return g.claim ? dlki_release_ask(&g, err) : rc;
+	return g.claim ? dlki_release_ask(&g, NULL, err) : rc;
 }
 
 int dlki_release_leave(dlock_hold *hold, struct dlk_error *err)

@@ -26,7 +26,9 @@ int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 
 /*
  * The rest in two steps.  If the first leaves a claim in `g`, the caller has
- * seized the claim, which is RELEASING, and the second step asks the store.
+ * seized the claim, which is RELEASING, and the second step asks the store, for
+ * a call or NULL.  DLKI_ASKS: the store answers the call later, and the step is
+ * to be repeated.
  */
 struct dlki_giving {
 	struct dlki_claim *claim; /* or NULL: the release has ended */
@@ -36,7 +38,8 @@ struct dlki_giving {
 
 int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 		    struct dlki_giving *g, struct dlk_error *err);
-int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err);
+int dlki_release_ask(const struct dlki_giving *g, struct dlki_async *call,
+		     struct dlk_error *err);
 
 /* In the place of the second half, if it is the last: the renewer asks the
  * store.  Does not wait.  0, or ELOST. */

@@ -50,16 +50,23 @@ int dlki_wait_begin(struct dlki_wait *w, struct dlk_error *err)
 			"the wait was cancelled before it began");
 }
 
-dlk_time dlki_wait_io_limit_here(const struct dlock_client *c,
-				 const struct dlki_wait *w, dlk_time now)
+dlk_time dlki_wait_end_limit(const struct dlock_client *c,
+			     const struct dlki_wait *w, dlk_time now)
 {
 	dlk_time most = dlki_after_ms(now, c->request_ms);
 	dlk_time limit = dlki_after_ms(w->deadline, w->patience.ask_ms);
 
-	if (limit < most)
-		most = limit;
-	limit = c->attendant ? dlki_schedule_spare(&c->schedule, now) : most;
 	return limit < most ? limit : most;
+}
+
+dlk_time dlki_wait_io_limit_here(const struct dlock_client *c,
+				 const struct dlki_wait *w, dlk_time now)
+{
+	dlk_time most = dlki_wait_end_limit(c, w, now), spare = most;
+
+	if (c->attendant)
+		spare = dlki_schedule_spare(&c->schedule, now);
+	return spare < most ? spare : most;
 }
 
 dlk_time dlki_wait_io_limit(struct dlock_client *c, const struct dlki_wait *w,
@@ -68,7 +75,7 @@ dlk_time dlki_wait_io_limit(struct dlock_client *c, const struct dlki_wait *w,
 	dlk_time limit;
 
 	if (!c->attendant)
-		return dlki_wait_io_limit_here(c, w, now);
+		return dlki_wait_end_limit(c, w, now);
 	pthread_mutex_lock(&c->mu);
 	limit = dlki_wait_io_limit_here(c, w, now);
 	pthread_mutex_unlock(&c->mu);

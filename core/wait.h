@@ -15,6 +15,8 @@ struct dlki_wait {
 	dlk_time deadline;              /* the caller's */
 	bool once;                      /* ask once */
 	bool is_try;                    /* the caller's timeout is 0 */
+	bool no_wait;                   /* the caller does not wait for the
+					 * store now */
 	uint32_t permits;               /* of a semaphore; 0 is 1 */
 	const struct dlki_terms *terms; /* of the hold, or NULL */
 	struct dlki_patience patience;  /* over when it is cancelled; with the
@@ -24,8 +26,9 @@ struct dlki_wait {
 
 /* The results of a sleep, beside 0 and the error codes: another claim of the
  * client was passed to this waiter; or the waiter is an asynchronous call,
- * which sleeps without a thread, and is to be resumed. */
-enum { DLKI_PASSED = 2, DLKI_SLEEPS };
+ * which sleeps without a thread, and is to be resumed.  The store answers a
+ * request of an asynchronous call later, which is to be resumed as well. */
+enum { DLKI_PASSED = 2, DLKI_SLEEPS, DLKI_ASKS };
 
 /* 0, or EINVAL for a negative number other than DLOCK_FOREVER. */
 int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err);
@@ -37,8 +40,13 @@ int dlki_wait_begin(struct dlki_wait *wait, struct dlk_error *err);
 
 /* The deadline of a request that begins `now`.  Requests may take `ask` beyond
  * the caller's deadline: the last answer decides, and a try needs that time to
- * receive one.  In a client without threads the thread renews as well: the
- * request leaves time for that.  Without mu; or with mu held, by _here(). */
+ * receive one. */
+dlk_time dlki_wait_end_limit(const struct dlock_client *client,
+			     const struct dlki_wait *wait, dlk_time now);
+
+/* The same for a thread that waits for the answer: in a client without threads
+ * the thread renews as well, and the request leaves time for that.  Without mu;
+ * or with mu held, by _here(). */
 dlk_time dlki_wait_io_limit(struct dlock_client *client,
 			    const struct dlki_wait *wait, dlk_time now);
 dlk_time dlki_wait_io_limit_here(const struct dlock_client *client,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Backends' news for the core: any thread, any time, about any id. */
+#include "core/async.h"
 #include "core/lifecycle.h"
 #include "core/release.h"
 #include "core/schedule.h"
@@ -16,6 +17,18 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 		c->stats.wakes++;
 		dlki_claim_rouse_soon(claim);
 	}
+	pthread_mutex_unlock(&c->mu);
+}
+
+void dlk_go_on(struct dlk_session *s, uint64_t id)
+{
+	struct dlock_client *c = s->core;
+	const struct dlki_claim *claim;
+
+	pthread_mutex_lock(&c->mu);
+	claim = dlki_slots_find(&c->slots, id);
+	if (claim && claim->call)
+		dlki_async_go_on(claim->call);
 	pthread_mutex_unlock(&c->mu);
 }
 

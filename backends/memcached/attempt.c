@@ -54,15 +54,17 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 				   struct dlk_error *err)
 {
 	struct memc_ticket *t = (struct memc_ticket *)base;
+	struct dlki_opcall stack, *call;
 	enum dlk_verdict verdict;
-	struct dlki_opcall call;
 
 	if (!t->server)
 		t->server = dlki_memc_server_of(base->session,
 						base->request.name);
-	dlki_memc_call(&call, t, DLKI_ATTEMPT, deadline);
-	verdict = take_answer(t, &call, err);
+	call = dlki_memc_call(&stack, t, DLKI_ATTEMPT, deadline);
+	if (!call)
+		return DLK_LATER;
+	verdict = take_answer(t, call, err);
 	t->granted = verdict == DLK_GRANTED;
-	dlki_opcall_end(&call);
+	dlki_opcall_done(call);
 	return verdict;
 }

@@ -18,7 +18,7 @@
 		.break_ = dlki_remote_break, .resize = dlki_remote_resize,     \
 		.release_all = dlki_memc_release_all,                          \
 		.watch_wanted = dlki_memc_watch_wanted,                        \
-		.revoke = dlki_remote_revoke,                                  \
+		.revoke = dlki_remote_revoke, .answers_later = 1,              \
 	}
 
 static const char *const schemes[] = { "memcached", "memcached+unix", NULL };

@@ -86,10 +86,16 @@ DLKI_VERB(close) dlki_memc_close;
 
 /* ---- Ops: ticket.c ------------------------------------------------------- */
 
-/* Carry out a verb for the ticket's claim, to the end; dlki_opcall_end() is the
- * caller's. */
-void dlki_memc_call(struct dlki_opcall *call, struct memc_ticket *t,
-		     enum dlki_verb verb, dlk_time deadline);
+/* Carry out a verb for the ticket's claim, to the end.  Returns the call, which
+ * the caller ends by dlki_opcall_done(); or NULL: the ticket's caller does not
+ * wait.  `stack` is the caller's. */
+struct dlki_opcall *dlki_memc_call(struct dlki_opcall *stack,
+				   struct memc_ticket *t, enum dlki_verb verb,
+				   dlk_time deadline);
+
+/* The core does not go on with a call of the ticket's.  The engine's mutex is
+ * held. */
+void dlki_memc_forgo(struct memc_ticket *t);
 
 /* Prepare the ticket's op for the verb. */
 struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,

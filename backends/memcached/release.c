@@ -7,19 +7,28 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct memc_ticket *t = (struct memc_ticket *)base;
 	const struct dlki_opcall_op *op = &t->rel;
-	int granted = t->granted, rc = 0;
-	struct dlki_opcall call;
+	struct dlki_opcall stack, *call;
+	int rc = 0;
 
-	if (!t->asked.claim.asked)
+	if (t->ask.own) {
+		const struct dlki_session *s = t->ask.session;
+
+		dlki_session_lock(s);
+		dlki_opcall_forgo(&t->ask);
+		dlki_session_unlock(s);
+	}
+	if (!t->rel.own && !t->asked.claim.asked)
 		return 0;
-	t->granted = 0;
-	dlki_memc_call(&call, t, DLKI_RELEASE, deadline);
+	call = dlki_memc_call(&stack, t, DLKI_RELEASE, deadline);
+	if (!call)
+		return DLK_LATER;
 	dlki_memc_unwatch(t);
 	if (op->base.outcome != DLKI_ANSWERED)
-		rc = dlki_opcall_error(&call, op, err);
-	else if (granted && !op->base.stood && !op->resent)
+		rc = dlki_opcall_error(call, op, err);
+	else if (t->granted && !op->base.stood && !op->resent)
 		rc = dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
-	dlki_opcall_end(&call);
+	t->granted = 0;
+	dlki_opcall_done(call);
 	return rc;
 }
 
@@ -28,6 +37,7 @@ static void add(struct memc_batch *b, struct dlki_opcall *call,
 {
 	struct dlki_opcall_op *op;
 
+	dlki_memc_forgo(t);
 	dlki_memc_unwatch(t);
 	if (!t->asked.claim.asked)
 		return;

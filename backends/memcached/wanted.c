@@ -26,16 +26,16 @@ int dlki_memc_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct memc_ticket *t = (struct memc_ticket *)base;
 	const struct dlki_opcall_op *op = &t->ask;
-	struct dlki_opcall call;
+	struct dlki_opcall stack, *call;
 	int rc;
 
-	dlki_memc_call(&call, t, DLKI_WATCH, deadline);
+	call = dlki_memc_call(&stack, t, DLKI_WATCH, deadline);
 	if (!t->in_watched.le_prev)
 		LIST_INSERT_HEAD(&t->server->watched, t, in_watched);
 	base->token_last = base->token;
 	rc = op->base.outcome == DLKI_ANSWERED ?
 		     op->base.wanted :
-		     dlki_opcall_error(&call, op, err);
-	dlki_opcall_end(&call);
+		     dlki_opcall_error(call, op, err);
+	dlki_opcall_done(call);
 	return rc;
 }

@@ -54,52 +54,24 @@ static int take_pushed(struct redis_ticket *t)
 	return taken;
 }
 
-/* Without memory, nothing is begun: the verb's call asks. */
-static void begin(struct redis_ticket *t, const struct dlk_coming *one)
-{
-	struct redis_op *op;
-
-	if (one->release ? t->rel || dlki_redis_is_begun(t) ||
-				   (!t->granted && !t->asked) :
-			   t->asked)
-		return;
-	op = dlki_redis_prepare(t, one->release ? DLKI_RELEASE : DLKI_ATTEMPT,
-				one->deadline);
-	if (!op)
-		return;
-	dlki_opcall_op_begin(&op->call);
-	if (!op->call.begun)
-		dlki_redis_put(op);
-}
-
-void dlki_redis_prepare_all(struct dlk_session *base,
-			    const struct dlk_coming coming[], size_t n)
-{
-	const struct dlki_session *s = &dlki_redis_session(base)->loop;
-
-	dlki_session_lock(s);
-	for (size_t i = 0; i < n && dlki_engine_is_up(s->engine); i++)
-		begin((struct redis_ticket *)coming[i].ticket, &coming[i]);
-	dlki_session_unlock(s);
-}
-
 enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 				    struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	struct redis_op own, *op;
 	enum dlk_verdict verdict;
-	struct dlki_opcall call;
+	struct redis_call call;
+	struct redis_op *op;
 
-	if (!dlki_redis_is_begun(t) && t->asked && take_pushed(t))
+	if (!t->ask && t->asked && take_pushed(t))
 		return DLK_GRANTED;
-	op = dlki_redis_call(&call, t, DLKI_ATTEMPT, deadline, &own);
-	verdict = take_answer(t, &call, &op->call, err);
-	dlki_redis_put(op);
+	op = dlki_redis_call(&call, t, DLKI_ATTEMPT, deadline);
+	if (!op)
+		return DLK_LATER;
+	verdict = take_answer(t, call.call, &op->call, err);
 	t->granted = verdict == DLK_GRANTED;
 	if (t->granted)
 		dlki_redis_waiter_forget(t);
-	dlki_opcall_end(&call);
+	dlki_redis_done(&call, op);
 	if (verdict == DLK_BUSY && base->session->caps & DLOCK_CAP_WAKE)
 		dlki_redis_listen(dlki_redis_session(base->session));
 	return verdict;

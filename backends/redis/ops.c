@@ -102,7 +102,7 @@ struct redis_op *dlki_redis_prepare(struct redis_ticket *t, enum dlki_verb verb,
 	struct redis_session *s = dlki_redis_session(t->base.session);
 	struct redis_op *op = *place_of(t, verb);
 
-	if (op && (op->call.begun || op->call.base.state != DLKI_OP_IDLE))
+	if (op && op->call.base.state != DLKI_OP_IDLE)
 		return op;
 	if (!op) {
 		op = dlki_blocks_get(&s->ops, sizeof(*op));
@@ -126,21 +126,45 @@ void dlki_redis_put(struct redis_op *op)
 		dlki_blocks_put(&dlki_redis_session(t->base.session)->ops, op);
 }
 
-struct redis_op *dlki_redis_call(struct dlki_opcall *call,
-				 struct redis_ticket *t, enum dlki_verb verb,
-				 dlk_time deadline, struct redis_op *own)
+/* The op goes on without the caller, if there is memory for a block. */
+static struct redis_op *prepare_for(struct redis_ticket *t, enum dlki_verb verb,
+				    dlk_time deadline, struct redis_op *own)
+{
+	struct redis_op *op = NULL;
+
+	if (t->base.no_wait)
+		op = dlki_redis_prepare(t, verb, deadline);
+	if (op)
+		return op;
+	*own = (struct redis_op){ 0 };
+	prepare(own, t, verb, deadline);
+	return own;
+}
+
+struct redis_op *dlki_redis_call(struct redis_call *c, struct redis_ticket *t,
+				 enum dlki_verb verb, dlk_time deadline)
 {
 	struct redis_op *op;
 
-	dlki_opcall_begin(call, &dlki_redis_session(t->base.session)->loop,
-			  deadline);
+	dlki_session_lock(&dlki_redis_session(t->base.session)->loop);
 	op = *place_of(t, verb);
-	if (!op) {
-		op = own;
-		*op = (struct redis_op){ 0 };
-		prepare(op, t, verb, deadline);
-	}
-	dlki_opcall_add(call, &op->call);
-	dlki_opcall_await(call);
-	return op;
+	if (!op)
+		op = prepare_for(t, verb, deadline, &c->op);
+	c->call = dlki_opcall_carry_out(&op->call, &c->own, &t->base, deadline,
+					op->in_block);
+	return c->call ? op : NULL;
+}
+
+void dlki_redis_done(const struct redis_call *c, struct redis_op *op)
+{
+	dlki_redis_put(op);
+	dlki_opcall_done(c->call);
+}
+
+void dlki_redis_forgo(struct redis_op *op)
+{
+	if (!op || !op->call.own)
+		return;
+	dlki_opcall_forgo(&op->call);
+	dlki_redis_put(op);
 }

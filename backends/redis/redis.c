@@ -84,7 +84,7 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 		.watch_wanted = dlki_redis_watch_wanted,                       \
 		.revoke = dlki_remote_revoke,                                  \
 		.release_begin = dlki_redis_release_begin,                     \
-		.pump = dlki_redis_pump, .prepare = dlki_redis_prepare_all,    \
+		.pump = dlki_redis_pump, .answers_later = 1,                   \
 	}
 
 static const char *const schemes[] = { "redis", "valkey", "redis+unix", NULL };

@@ -82,13 +82,6 @@ static inline struct redis_session *dlki_redis_session(struct dlk_session *s)
 
 /* ---- The ops of a ticket: ops.c ------------------------------------------ */
 
-/* Has an op been begun for a call to come, other than a release?  For the
- * thread that uses the ticket. */
-static inline bool dlki_redis_is_begun(const struct redis_ticket *t)
-{
-	return t->ask && t->ask->call.begun;
-}
-
 /* The rest with the engine's mutex held. */
 
 /* Return the ticket's op for the verb, prepared in a block unless the op is
@@ -99,17 +92,28 @@ struct redis_op *dlki_redis_prepare(struct redis_ticket *t, enum dlki_verb verb,
 /* End the use of an op that is not under way; or of NULL. */
 void dlki_redis_put(struct redis_op *op);
 
+/* What a verb of a ticket needs on the stack of the caller. */
+struct redis_call {
+	struct dlki_opcall *call; /* out: the op's */
+	struct redis_op op;
+	struct dlki_opcall own;
+};
+
 /* Lock the mutex, and carry out a verb for the ticket's claim, to the end.
- * Returns the op: begun before, or `own`.  dlki_redis_put() and
- * dlki_opcall_end() are the caller's. */
-struct redis_op *dlki_redis_call(struct dlki_opcall *call,
-				 struct redis_ticket *t, enum dlki_verb verb,
-				 dlk_time deadline, struct redis_op *own);
+ * Returns the op, until dlki_redis_done().  NULL, without the mutex: the ticket's
+ * caller does not wait. */
+struct redis_op *dlki_redis_call(struct redis_call *c, struct redis_ticket *t,
+				 enum dlki_verb verb, dlk_time deadline);
+
+/* End the use of the op, and unlock the mutex. */
+void dlki_redis_done(const struct redis_call *c, struct redis_op *op);
+
+/* The core does not go on with the op, which may be NULL. */
+void dlki_redis_forgo(struct redis_op *op);
 
 /* ---- The verbs ----------------------------------------------------------- */
 
 DLKI_VERB(attempt) dlki_redis_attempt;
-DLKI_VERB(prepare) dlki_redis_prepare_all;
 DLKI_VERB(renew) dlki_redis_renew;
 DLKI_VERB(release) dlki_redis_release;
 DLKI_VERB(release_begin) dlki_redis_release_begin;

@@ -11,17 +11,6 @@ static void forget(struct redis_ticket *t)
 	dlki_redis_watcher_forget(t);
 }
 
-/* The attempt does not come that was prepared: the server may still see its
- * request. */
-static void forgo_attempt(struct redis_ticket *t)
-{
-	if (!dlki_redis_is_begun(t))
-		return;
-	dlki_opcall_op_forgo(&t->ask->call);
-	dlki_redis_put(t->ask);
-	t->asked = 1;
-}
-
 static int take_answer(const struct redis_op *op,
 		       const struct dlki_opcall *call, struct dlk_error *err)
 {
@@ -36,25 +25,26 @@ int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	struct redis_op own, *op;
-	struct dlki_opcall call;
+	struct redis_call call;
+	struct redis_op *op;
 	int rc;
 
-	if (!dlki_redis_is_begun(t) && !t->asked)
-		return 0; /* and no news matter */
-	if (dlki_redis_is_begun(t)) {
+	if (t->ask) {
 		const struct dlki_session *s = t->ask->call.session;
 
 		dlki_session_lock(s);
-		forgo_attempt(t);
+		dlki_redis_forgo(t->ask);
 		dlki_session_unlock(s);
 	}
-	op = dlki_redis_call(&call, t, DLKI_RELEASE, deadline, &own);
+	if (!t->asked)
+		return 0; /* and no news matter */
+	op = dlki_redis_call(&call, t, DLKI_RELEASE, deadline);
+	if (!op)
+		return DLK_LATER;
 	forget(t);
 	t->granted = 0;
-	rc = take_answer(op, &call, err);
-	dlki_redis_put(op);
-	dlki_opcall_end(&call);
+	rc = take_answer(op, call.call, err);
+	dlki_redis_done(&call, op);
 	return rc;
 }
 
@@ -101,11 +91,11 @@ static int release_each(struct dlki_session *s, struct dlk_ticket *const t[],
 	struct dlki_opcall call;
 
 	dlki_opcall_begin(&call, s, deadline);
-	for (size_t i = 0; i < n; i++)
-		forgo_attempt((struct redis_ticket *)t[i]);
 	for (size_t i = 0; i < n; i++) {
 		struct redis_ticket *one = (struct redis_ticket *)t[i];
 
+		dlki_redis_forgo(one->ask);
+		dlki_redis_forgo(one->rel);
 		forget(one);
 		if (one->asked &&
 		    (!one->rel || one->rel->call.base.outcome != DLKI_ANSWERED))
@@ -136,19 +126,18 @@ int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	struct redis_op own, *op;
-	struct dlki_opcall call;
+	struct redis_call call;
+	struct redis_op *op = dlki_redis_call(&call, t, DLKI_DOWNGRADE,
+					      deadline);
 	int rc = 0;
 
-	op = dlki_redis_call(&call, t, DLKI_DOWNGRADE, deadline, &own);
 	if (op->call.base.outcome != DLKI_ANSWERED)
-		rc = dlki_opcall_error(&call, &op->call, err);
+		rc = dlki_opcall_error(call.call, &op->call, err);
 	else if (!op->call.base.stood)
 		rc = dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
 	else
 		base->request.mode = DLK_SHARED;
 	t->lease_from = t->lease_heard = 0;
-	dlki_redis_put(op);
-	dlki_opcall_end(&call);
+	dlki_redis_done(&call, op);
 	return rc;
 }

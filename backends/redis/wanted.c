@@ -28,8 +28,8 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	struct redis_session *s = dlki_redis_session(base->session);
-	struct redis_op own, *op;
-	struct dlki_opcall call;
+	struct redis_call call;
+	struct redis_op *op;
 	int rc, is_deaf;
 
 	dlki_redis_listen(s);
@@ -40,9 +40,8 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	dlki_session_unlock(&s->loop);
 	if (is_deaf)
 		return no_channel(err);
-	op = dlki_redis_call(&call, t, DLKI_WATCH, deadline, &own);
-	rc = take_answer(t, &call, &op->call, err);
-	dlki_redis_put(op);
-	dlki_opcall_end(&call);
+	op = dlki_redis_call(&call, t, DLKI_WATCH, deadline);
+	rc = take_answer(t, call.call, &op->call, err);
+	dlki_redis_done(&call, op);
 	return rc;
 }

@@ -10,7 +10,7 @@
 #include <dlock/backend.h>
 
 struct dlki_backoff {
-	int64_t min_ns, max_ns; /* 0 < min <= max */
+	uint32_t min_us, max_us; /* 0 < min <= max */
 	int64_t last_ns;
 	uint64_t random;        /* state; any seed but 0 */
 };

@@ -6,7 +6,7 @@
 static int grow(struct dlki_slots *s)
 {
 	uint32_t room = s->room ? s->room + s->room / 2 : 16;
-	struct dlki_slot *v;
+	struct dlki_id_slot *v;
 
 	if (room < s->room)
 		return DLOCK_ENOMEM;
@@ -41,7 +41,7 @@ uint64_t dlki_slots_add(struct dlki_slots *s, void *item)
 	return (uint64_t)s->v[i].generation << 32 | ((uint64_t)i + 1);
 }
 
-static struct dlki_slot *slot_of(const struct dlki_slots *s, uint64_t id)
+static struct dlki_id_slot *slot_of(const struct dlki_slots *s, uint64_t id)
 {
 	uint32_t place = (uint32_t)id;
 
@@ -54,7 +54,7 @@ static struct dlki_slot *slot_of(const struct dlki_slots *s, uint64_t id)
 
 void dlki_slots_remove(struct dlki_slots *s, uint64_t id)
 {
-	struct dlki_slot *slot = slot_of(s, id);
+	struct dlki_id_slot *slot = slot_of(s, id);
 
 	if (!slot)
 		return;
@@ -67,7 +67,7 @@ void dlki_slots_remove(struct dlki_slots *s, uint64_t id)
 
 void *dlki_slots_find(const struct dlki_slots *s, uint64_t id)
 {
-	const struct dlki_slot *slot = slot_of(s, id);
+	const struct dlki_id_slot *slot = slot_of(s, id);
 
 	return slot ? slot->item : NULL;
 }

@@ -10,7 +10,7 @@
 #include <dlock/backend.h>
 
 struct dlki_slots {
-	struct dlki_slot {
+	struct dlki_id_slot {
 		void *item;               /* NULL: free */
 		uint32_t generation;
 		uint32_t next_free;       /* index + 1; 0: none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/call.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -30,21 +31,23 @@ static int was_cut_off(const struct dlki_opcall_op *op)
 	       (op->base.requests <= 1 || op->anew);
 }
 
-/* 0; or there is no memory, and the op has ended unsent. */
-static int submit(struct dlki_opcall_op *op, struct dlki_engine *e)
+/* There is no memory to submit the op, which has ended unsent. */
+static int fail_for_memory(struct dlki_opcall_op *op)
 {
-	if (dlki_submit(e, &op->base) == 0)
-		return 0;
+	op->base.outcome = DLKI_FAILED;
+	op->base.residue = DLKI_RESIDUE_NONE;
+	op->base.error = NULL;
 	if (op->ended)
 		op->ended(op, dlk_now());
 	return DLOCK_ENOMEM;
 }
 
-static int submit_first(struct dlki_opcall_op *op)
+/* 0, or as fail_for_memory(). */
+static int submit(struct dlki_opcall_op *op)
 {
-	op->base.outcome = DLKI_FAILED;
-	op->base.residue = DLKI_RESIDUE_NONE;
-	return submit(op, op->session->engine);
+	if (dlki_submit(op->session->engine, &op->base) == 0)
+		return 0;
+	return fail_for_memory(op);
 }
 
 static int send_again(struct dlki_opcall_op *op)
@@ -58,12 +61,7 @@ static int send_again(struct dlki_opcall_op *op)
 	if (op->again)
 		op->again(op);
 	op->base.again |= op->resent;
-	if (submit(op, op->base.engine) == 0)
-		return 1;
-	op->base.outcome = DLKI_FAILED;
-	op->base.residue = DLKI_RESIDUE_NONE;
-	op->base.error = NULL;
-	return 0;
+	return submit(op) == 0;
 }
 
 static void note_end(struct dlki_opcall *c, const struct dlki_op *base,
@@ -109,18 +107,14 @@ static int has_ended(struct dlki_opcall_op *op, dlk_time now)
 	return 1;
 }
 
-/* The op has ended before the op's call.  An error does not last until then, so
- * the call asks for the error again. */
-static void ended_early(struct dlki_opcall_op *op)
+/* All ops of the call have ended. */
+static void end_call(struct dlki_opcall *c)
 {
-	struct dlki_op *base = &op->base;
-	int had_error = base->error != NULL;
+	const struct dlk_ticket *t = c->ticket;
 
-	base->error = NULL;
-	if (!had_error || base->outcome == DLKI_UNANSWERED)
-		return;
-	op->resent |= base->residue != DLKI_RESIDUE_NONE;
-	base->outcome = DLKI_AGAIN;
+	dlki_waiter_done(c->session->engine, &c->waiter);
+	if (t)
+		dlk_go_on(t->session, t->id);
 }
 
 static void op_done(struct dlki_op *base, dlk_time now)
@@ -131,12 +125,8 @@ static void op_done(struct dlki_op *base, dlk_time now)
 	if (op->ended)
 		op->ended(op, now);
 	if (c && has_ended(op, now) && LIST_EMPTY(&c->ops))
-		dlki_waiter_done(base->engine, &c->waiter);
-	if (c)
-		return;
-	if (op->begun)
-		ended_early(op);
-	else if (op->told)
+		end_call(c);
+	if (!c && op->told)
 		op->told(op);
 }
 
@@ -149,31 +139,27 @@ void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 	op->base.deadline = deadline;
 	op->base.done = op_done;
 	op->session = s;
-	op->call = NULL;
-	op->resent = op->begun = 0;
+	op->call = op->own = NULL;
+	op->resent = 0;
 }
 
-void dlki_opcall_op_begin(struct dlki_opcall_op *op)
+/* With the mutex locked. */
+static void begin(struct dlki_opcall *call, struct dlki_session *s,
+		  dlk_time deadline)
 {
-	op->begun = submit_first(op) == 0;
-}
-
-void dlki_opcall_op_forgo(struct dlki_opcall_op *op)
-{
-	dlki_cancel(&op->base);
-	dlki_push(op->session->engine);
-}
-
-void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
-		       dlk_time deadline)
-{
-	dlki_session_lock(s);
 	memset(call, 0, offsetof(struct dlki_opcall, why));
 	call->why.code = call->failed.code = call->in_the_way.code = 0;
 	call->session = s;
 	call->deadline = deadline;
 	LIST_INSERT_HEAD(&s->calls, call, in_calls);
 	dlki_waiter_init(&call->waiter);
+}
+
+void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
+		       dlk_time deadline)
+{
+	dlki_session_lock(s);
+	begin(call, s, deadline);
 }
 
 void dlki_opcall_end(struct dlki_opcall *call)
@@ -195,21 +181,13 @@ void dlki_opcall_resume(struct dlki_opcall *call)
 
 void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 {
-	struct dlki_op *base = &op->base;
-	int ended = op->begun && base->state == DLKI_OP_IDLE;
-
-	op->begun = 0;
-	if (!ended && base->state == DLKI_OP_IDLE && submit_first(op) != 0) {
+	if (op->base.state == DLKI_OP_IDLE && submit(op) != 0) {
 		dlki_nomem(&call->failed);
 		return;
 	}
 	call->alone = LIST_EMPTY(&call->ops);
 	op->call = call;
 	LIST_INSERT_HEAD(&call->ops, op, in_ops);
-	if (!ended)
-		return;
-	call->alone = 0; /* the time of the answer is not known */
-	(void)has_ended(op, dlk_now());
 }
 
 /* The caller no longer waits for the answers. */
@@ -251,6 +229,80 @@ void dlki_opcall_await(struct dlki_opcall *call)
 {
 	dlki_opcall_hurry(call);
 	(void)dlki_opcall_await_until(call, DLK_FOREVER);
+}
+
+/* ---- A call that no thread waits for ------------------------------------- */
+
+/* A client without threads has no other call that would send the op: the
+ * attendant does. */
+static void leave_behind(struct dlki_opcall *call, const struct dlk_ticket *t)
+{
+	dlki_opcall_hurry(call);
+	if (call->session->base->attendant) {
+		call->ticket = t;
+		dlki_drive_soon(call->session->engine);
+	}
+	dlki_session_unlock(call->session);
+}
+
+/* Without memory for a call of the op's own the caller waits; but not in a
+ * client without threads, where others' renewals would wait, too. */
+static struct dlki_opcall *begin_for(struct dlki_opcall_op *op,
+				     struct dlki_opcall *own, int leaves,
+				     int may_stay, dlk_time deadline)
+{
+	struct dlki_session *s = op->session;
+
+	if (leaves && may_stay)
+		op->own = malloc(sizeof(*own));
+	if (op->own)
+		own = op->own;
+	begin(own, s, deadline);
+	own->on_heap = op->own != NULL;
+	if (!leaves || op->own || !s->base->attendant)
+		dlki_opcall_add(own, op);
+	else if (fail_for_memory(op) != 0)
+		dlki_nomem(&own->failed);
+	return own;
+}
+
+struct dlki_opcall *dlki_opcall_carry_out(struct dlki_opcall_op *op,
+					  struct dlki_opcall *own,
+					  const struct dlk_ticket *t,
+					  dlk_time deadline, int may_stay)
+{
+	struct dlki_opcall *call = op->own;
+
+	if (!call)
+		call = begin_for(op, own, t->no_wait, may_stay, deadline);
+	if (call == op->own && t->no_wait && !LIST_EMPTY(&call->ops)) {
+		leave_behind(call, t);
+		return NULL;
+	}
+	dlki_opcall_await(call);
+	op->own = NULL;
+	return call;
+}
+
+void dlki_opcall_done(struct dlki_opcall *call)
+{
+	int on_heap = call->on_heap;
+
+	dlki_opcall_end(call);
+	if (on_heap)
+		free(call);
+}
+
+void dlki_opcall_forgo(struct dlki_opcall_op *op)
+{
+	struct dlki_opcall *own = op->own;
+
+	own->ticket = NULL;
+	end_ops(own);
+	dlki_push(op->session->engine);
+	LIST_REMOVE(own, in_calls);
+	op->own = NULL;
+	free(own);
 }
 
 int dlki_opcall_one(struct dlki_opcall_op *op, struct dlki_session *s,
@@ -299,73 +351,4 @@ void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered)
 		    op->base.verb == DLKI_ATTEMPT)
 			end_ops(c);
 	}
-}
-
-/* A server said so over a connection: another connection may do. */
-static int is_word_of_a_server(int code)
-{
-	return code == DLOCK_EPROTO || code == DLOCK_EDENIED ||
-	       code == DLOCK_EINVAL || code == DLOCK_ENOTSUP;
-}
-
-static const char *in_time(const struct dlki_opcall_op *op, int up)
-{
-	if (!up)
-		return "not connected in time";
-	return op->base.outcome == DLKI_UNSENT ?
-		       "connected, but no time was left to ask anything" :
-		       "no answer in time";
-}
-
-int dlki_opcall_error(const struct dlki_opcall *call,
-		      const struct dlki_opcall_op *op, struct dlk_error *err)
-{
-	const struct dlki_session *s = call->session;
-	int up = dlki_engine_is_up(s->engine);
-	struct dlk_error why;
-
-	if (op->base.outcome == DLKI_FAILED ||
-	    (op->base.outcome == DLKI_UNANSWERED && call->failed.code != 0)) {
-		*err = call->failed;
-		return err->code;
-	}
-	if (op->base.outcome == DLKI_AGAIN)
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s did not take the request", s->server);
-	if (call->unreachable)
-		why = call->why;
-	else
-		dlki_engine_why(s->engine, &why);
-	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
-		*err = why;
-		if (!call->unreachable && is_word_of_a_server(why.code))
-			err->code = DLOCK_EUNREACHABLE;
-		return err->code;
-	}
-	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,
-			in_time(op, up));
-}
-
-/* ---- Leases -------------------------------------------------------------- */
-
-void dlki_opcall_lease(const struct dlki_opcall_op *op, struct dlk_ticket *t)
-{
-	t->since = op->base.since;
-	t->lease_ms = op->base.lease_ms;
-}
-
-enum dlk_renewal dlki_opcall_renewed(const struct dlki_opcall *call,
-				     const struct dlki_opcall_op *op,
-				     struct dlk_ticket *t,
-				     struct dlk_error *err)
-{
-	if (op->base.outcome != DLKI_ANSWERED) {
-		if (err->code == 0)
-			dlki_opcall_error(call, op, err);
-		return DLK_UNKNOWN;
-	}
-	if (!op->base.stood)
-		return DLK_GONE;
-	dlki_opcall_lease(op, t);
-	return DLK_RENEWED;
 }

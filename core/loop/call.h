@@ -5,6 +5,9 @@
  * An op is sent again within the call, as often as the store certainly has not
  * carried the op out, and once when the connection is lost after a request.
  * When the server cannot be reached, ops that were not sent end.
+ *
+ * A thread need not wait for the call of an attempt or a release: the call goes
+ * on by itself, and a later call of the core for the ticket finds the end.
  */
 #ifndef DLOCK_CORE_LOOP_CALL_H
 #define DLOCK_CORE_LOOP_CALL_H
@@ -22,7 +25,6 @@ struct dlki_opcall_op {
 	bool anew;   /* it may be sent again after several requests, too */
 	bool resent; /* an earlier request of the call may still reach the
 		      * server */
-	bool begun;  /* submitted for a call that is to come */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
 		     * and may be sent again; or could not be sent for want of
 		     * memory */
@@ -30,7 +32,9 @@ struct dlki_opcall_op {
 	void (*told)(struct dlki_opcall_op *op);  /* over, and no call waits:
 		     * the op may be gone then */
 
-	struct dlki_opcall *call; /* waiting for the op, or NULL */
+	struct dlki_opcall *call; /* the call, until the op has ended */
+	struct dlki_opcall *own;  /* a call on the heap, which the core goes on
+				   * with later; or NULL */
 	LIST_ENTRY(dlki_opcall_op) in_ops;
 };
 
@@ -44,6 +48,9 @@ struct dlki_opcall {
 				  * and may fail */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is ... */
+	int on_heap;             /* an op's own */
+	const struct dlk_ticket *ticket; /* no thread waits for the call, and
+				  * the core is to hear of the end; or NULL */
 	LIST_ENTRY(dlki_opcall) in_calls; /* the session's */
 
 	/* Of an error in a new call, only the code is set. */
@@ -60,14 +67,6 @@ void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 
 /* May the store have had a request of the op? */
 int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op);
-
-/* Submit a prepared op before the call that waits for the op, with the mutex
- * held: the request goes out with the next push. */
-void dlki_opcall_op_begin(struct dlki_opcall_op *op);
-
-/* The call of an op that was begun does not come: end the op.  Releases the
- * mutex meanwhile, and ops of a call that has begun may end. */
-void dlki_opcall_op_forgo(struct dlki_opcall_op *op);
 
 /* Begin a call; locks the engine's mutex. */
 void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
@@ -95,6 +94,23 @@ void dlki_opcall_resume(struct dlki_opcall *call);
 
 /* Unlocks the mutex. */
 void dlki_opcall_end(struct dlki_opcall *call);
+
+/*
+ * With the mutex locked: carry out a prepared op of the ticket.  Returns the
+ * op's call, until dlki_opcall_done().  NULL, with the mutex unlocked: the
+ * ticket's caller does not wait, and goes on later, by the same function.
+ * `stack` is the caller's; the op may be there as well, unless `may_stay`.
+ */
+struct dlki_opcall *dlki_opcall_carry_out(struct dlki_opcall_op *op,
+					  struct dlki_opcall *stack,
+					  const struct dlk_ticket *t,
+					  dlk_time deadline, int may_stay);
+
+/* Unlocks the mutex. */
+void dlki_opcall_done(struct dlki_opcall *call);
+
+/* With the mutex locked: the core does not go on with the op's call. */
+void dlki_opcall_forgo(struct dlki_opcall_op *op);
 
 /* Prepare the op, submit, wait and unlock: 0 if it is ANSWERED, else see
  * err. */

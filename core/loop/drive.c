@@ -118,6 +118,11 @@ static void nudge(struct dlki_engine *e, dlk_time at)
 	dlki_source_at(&d->source, at);
 }
 
+void dlki_drive_soon(struct dlki_engine *e)
+{
+	nudge(e, e->now);
+}
+
 static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 {
 	struct dlki_drive *d = e->drive;

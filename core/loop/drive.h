@@ -86,6 +86,9 @@ void dlki_drive_sleep(struct dlki_engine *e, dlk_time until);
 /* Push, and have a thread lead at once: for ops without a waiter. */
 void dlki_drive_start(struct dlki_engine *e);
 
+/* Have dlock-loop push and lead soon, for further ops to share the write. */
+void dlki_drive_soon(struct dlki_engine *e);
+
 /* Run a turn of NEWS, without waiting.  Work left over by the turn makes the
  * set's descriptor readable again.  One thread at a time. */
 void dlki_drive_pump(struct dlki_engine *e);

@@ -78,7 +78,7 @@ static void plan_retry(struct dlki_link *l, int was_up)
 	int was_good = was_up && e->now - l->began >= GOOD_NS;
 
 	if (was_good)
-		l->backoff.last_ns = l->backoff.min_ns;
+		l->backoff.last_ns = PAUSE_MIN_MS * DLK_MS;
 	l->retry_at = e->now;
 	if (dlki_server_down(l, was_up) || (was_up && !was_good))
 		l->retry_at += dlki_backoff_next(&l->backoff);

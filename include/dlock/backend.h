@@ -45,6 +45,7 @@
 
 #include <dlock/dlock.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -184,16 +185,19 @@ struct dlk_ticket {
 	dlk_time renew_from;/* out, on GRANTED and RENEWED: an earlier renewal
 			     * would not extend the lease; 0: any renewal may.
 			     * Preset to 0 */
-	int settled;        /* out, on FAILED: no request of this call can still
+	bool settled;       /* out, on FAILED: no request of this call can still
 			     * reach the store.  Preset to 0: the core cleans up
 			     * for a whole lease */
-	int resent;         /* out, on GRANTED and BUSY: the call sent more
+	bool resent;        /* out, on GRANTED and BUSY: the call sent more
 			     * requests than were answered, and these may still
 			     * arrive.  Then the core keeps releasing the claim
 			     * for a lease after its end.  Preset to 0 */
-	int last;           /* in: the caller's deadline has come, and the
+	bool last;          /* in: the caller's deadline has come, and the
 			     * caller gets this attempt's answer */
-	int is_try;         /* in: the caller's timeout is 0 */
+	bool is_try;        /* in: the caller's timeout is 0 */
+	bool no_wait;       /* in, on attempt() and release(): the caller does
+			     * not wait for the answer, see LATER.  0 for a
+			     * backend without answers_later */
 	uint64_t token_last; /* out of watch_wanted(): the end of the claim's
 			     * range of tokens */
 	uint64_t token_used; /* in, on release(), release_all(), downgrade():
@@ -208,20 +212,14 @@ struct dlk_ticket {
 
 #define DLK_SENT 1 /* of release_begin() */
 
-enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
+/* DLK_LATER is a result of release() as well. */
+enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED, DLK_LATER };
 enum dlk_renewal {
 	DLK_UNKNOWN,
 	DLK_RENEWED,
 	DLK_STANDS,
 	DLK_GONE,
 	DLK_PENDING
-};
-
-/* A call that the core is about to make: see prepare(). */
-struct dlk_coming {
-	struct dlk_ticket *ticket;
-	int release;       /* release(); 0: attempt(), the ticket's first */
-	dlk_time deadline; /* of the call */
 };
 
 /* ---- The backend --------------------------------------------------------- */
@@ -273,6 +271,13 @@ struct dlock_backend {
 	 * FAILED   See err; the claim may or may not stand.  The core retries
 	 *          after EUNREACHABLE, until the caller's deadline.  Every
 	 *          other failure is final.
+	 * LATER    With `no_wait`: the request is on the way, and ends by the
+	 *          deadline.  The core calls again, with the same deadline:
+	 *          without `no_wait`, to wait for the answer; or in a session
+	 *          with an attendant, with `no_wait` after dlk_go_on(), or
+	 *          sooner.  Or the core calls release() or release_all()
+	 *          instead.  Until then the backend may put the sending off,
+	 *          but not in a session with an attendant.
 	 *
 	 * With `is_try`, a backend may take longer than `deadline` for a
 	 * bounded time if the store answers: to prepare the store for the
@@ -333,6 +338,7 @@ struct dlock_backend {
 	 * the claim may have been carried out.  After any other code the claim
 	 * may still stand, and the core calls again until the claim's lease has
 	 * run out.  Must check the owner.  Idempotent.  Must be provided.
+	 * DLK_LATER: as attempt(), and the core calls release() again.
 	 */
 	int (*release)(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err);
@@ -469,22 +475,13 @@ struct dlock_backend {
 		      dlk_time deadline, struct dlk_error *err);
 
 	/*
-	 * The core is about to make these `n` calls, one after the other.
-	 * Queue the requests, so that they go out together with the first: then
-	 * the calls share a round trip.  Never blocks.  May do nothing for any
-	 * of the tickets.  The core may leave an attempt() out, for want of
-	 * time or after a cancel: then release() or release_all() comes for the
-	 * ticket, and the request may have been sent.  NULL: each call asks by
-	 * itself.
-	 */
-	void (*prepare)(struct dlk_session *s, const struct dlk_coming coming[],
-			size_t n);
-
-	/*
 	 * Not 0: renew() may come beside watch_wanted() for the same ticket.
 	 * Else a renewal that falls due waits until watch_wanted() returns.
 	 */
 	int renews_beside_watch;
+
+	/* Not 0: attempt() and release() may return DLK_LATER. */
+	int answers_later;
 
 	/* New members go here; `size` says whether a backend has them. */
 };
@@ -537,6 +534,11 @@ DLOCK_API int dlock_backend_load(const char *file);
 
 /* The lock changed for this waiter: the core makes another attempt. */
 DLOCK_API void dlk_wake(struct dlk_session *s, uint64_t id);
+
+/* The request of a call that returned DLK_LATER has ended: in a session with an
+ * attendant, the core calls again.  May be late or doubled, and may name an ended
+ * claim; must not be missing. */
+DLOCK_API void dlk_go_on(struct dlk_session *s, uint64_t id);
 
 /* This claim no longer stands, or no claim of the session stands. */
 DLOCK_API void dlk_lost(struct dlk_session *s, uint64_t id, const char *why);

@@ -23,7 +23,7 @@ static void given_calls(const char *uri, int64_t timeout_ms)
 		other[i] = unbound(client, name);
 		op[i] = ask_async(&o[i], other[i], i ? timeout_ms : -1);
 	}
-	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
+	cr_assert_eq(fake_count(fake, FAKE_LATER), 0);
 }
 
 /* Lets the async job go on, into the first call of `verb`. */
@@ -34,12 +34,6 @@ static void stick_again(enum fake_verb verb)
 	FAKE_SCRIPT(fake, verb, .gate = 1, .fault = FAKE_REFUSE);
 	fake_open_gate(fake);
 	EVENTUALLY(fake_count(fake, verb) > before);
-}
-
-static struct fake_call prepared(size_t i)
-{
-	EVENTUALLY(fake_count(fake, FAKE_PREPARE) > i);
-	return fake_nth(fake, FAKE_PREPARE, i);
 }
 
 /* Begins N calls, which the store grants together with the call before. */
@@ -68,17 +62,22 @@ static void begin_releases(void)
 CASE(async_batch, releases_go_together_and_before_attempts)
 {
 	static struct outcome again[N];
+	size_t before;
 
 	given_grants("fakebatch:?close=30s&connect=30s");
 	begin_releases();
+	before = fake_count(fake, FAKE_LATER);
 	for (int i = 0; i < N; i++)
 		ask_async(&again[i], other[i], -1);
 	fake_open_gate(fake);
 	for (int i = 0; i < N; i++)
 		OK(outcome_of(&given[i]));
-	cr_assert_eq(prepared(1).n, 2 * N);
 	for (int i = 0; i < N; i++)
 		OK(outcome_of(&again[i]));
+	cr_assert_eq(fake_count(fake, FAKE_LATER), before + 2 * N);
+	for (size_t i = 0; i < 2 * N; i++)
+		cr_assert_eq(fake_nth(fake, FAKE_LATER, before + i).n, i >= N,
+			     "%zu", i);
 	/* Each asked once: the lock was free. */
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1 + 2 * N);
 	cr_assert_eq(fake_held(fake), N);
@@ -93,27 +92,7 @@ CASE(async_batch, a_single_call_asks_by_itself)
 	OK(outcome_of(&o[0]));
 	give_async(&o[1], o[0].hold);
 	OK(outcome_of(&o[1]));
-	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
-}
-
-/* A release asks whether the client may keep the claim. */
-CASE(async_batch, a_release_that_may_keep_the_claim_holds_up_no_call)
-{
-	dlock_hold *h[N];
-
-	given_looped("fakewantbatch:?ask=50ms&close=30s&connect=30s&keep=9s");
-	for (int i = 0; i < N; i++)
-		h[i] = take(unbound(client, (char[]){ (char)('a' + i), 0 }));
-	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
-	for (int i = 0; i < N; i++)
-		give_async(&given[i], h[i]);
-	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
-	stick_again(FAKE_WATCH);
-	ask_async(&first, unbound(client, "z"), 20);
-	over(&first, DLOCK_EUNREACHABLE, "did not answer other requests");
-	fake_open_gate(fake);
-	for (int i = 0; i < N; i++)
-		OK(outcome_of(&given[i]));
+	cr_assert_eq(fake_count(fake, FAKE_LATER), 0);
 }
 
 /* The store may still get the request. */

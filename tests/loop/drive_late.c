@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/client.h"
+#include "core/loop/call.h"
 #include "support/wait.h"
 #include "tests/loop/driven.h"
 
@@ -267,4 +269,53 @@ Test(drive, a_forked_child_touches_nothing, .init = setup)
 	cr_assert_eq(c.op.outcome, DLKI_ANSWERED);
 	cr_assert_eq(c.op.stood, 1);
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+}
+
+/* ---- A call without a waiting thread ------------------------------------- */
+
+/* The request goes out with the first call that waits. */
+Test(drive, a_call_is_gone_on_with_later, .init = setup)
+{
+	static struct dlock_client client = { .ask.given = 1 };
+	struct dlk_session base = { .core = &client };
+	struct dlki_session s = { .base = &base, .engine = engine };
+	struct dlk_ticket t = { .no_wait = 1 };
+	struct dlki_opcall stack, *of;
+	struct dlki_opcall_op op = { 0 };
+
+	dlki_opcall_op_prepare(&op, &s, DLKI_ATTEMPT, soon());
+	op.base.id = op.base.token = 1;
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(dlki_lock(engine), 0);
+		cr_assert_null(
+			dlki_opcall_carry_out(&op, &stack, &t, soon(), 1));
+		cr_assert_not_null(op.own);
+	}
+	t.no_wait = 0;
+	cr_assert_eq(dlki_lock(engine), 0);
+	of = dlki_opcall_carry_out(&op, &stack, &t, soon(), 1);
+	cr_assert(of && of != &stack && !op.own);
+	cr_assert_eq(op.base.outcome, DLKI_GRANTED);
+	dlki_opcall_done(of);
+	cr_assert_eq(call(DLKI_RELEASE, 1), DLKI_ANSWERED);
+}
+
+/* ... or not at all. */
+Test(drive, a_call_is_forgone, .init = setup)
+{
+	struct dlk_session base = { 0 };
+	struct dlki_session s = { .base = &base, .engine = engine };
+	const struct dlk_ticket t = { .no_wait = 1 };
+	struct dlki_opcall_op op = { 0 };
+	struct dlki_opcall stack;
+
+	dlki_opcall_op_prepare(&op, &s, DLKI_ATTEMPT, soon());
+	op.base.id = op.base.token = 1;
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_null(dlki_opcall_carry_out(&op, &stack, &t, soon(), 1));
+	cr_assert_eq(dlki_lock(engine), 0);
+	dlki_opcall_forgo(&op);
+	dlki_unlock(engine);
+	cr_assert(!op.own && LIST_EMPTY(&s.calls));
+	cr_assert_eq(op.base.outcome, DLKI_UNSENT);
 }

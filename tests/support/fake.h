@@ -10,7 +10,7 @@
  * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
  * fakemute, which has leases and no renew; fakeall, which has release_all;
  * fakewant, which is fake with watch_wanted; fakesend, which is fakewant with
- * release_begin; fakebatch and fakewantbatch, with prepare.
+ * release_begin; fakebatch and fakewantbatch, with answers_later.
  *
  * URI parameters: ttl (none: no claim expires), agreed (the store's answer to
  * the ttl), check and margin (dlk_session.check_ms, margin_ms), wake=off
@@ -38,7 +38,8 @@ enum fake_verb {
 	FAKE_SEND,    /* release_begin: the answer is owed until the session's
 		       * next attempt, or fake_answer().  A call not heard is
 		       * never answered; a call not done has failed */
-	FAKE_PREPARE, /* prepare: the store hears of the attempts at once */
+	FAKE_LATER,   /* a call without a wait: the store hears of an attempt at
+		       * once.  `n` is 1 for an attempt, 0 for a release */
 	FAKE_VERBS
 };
 

@@ -78,16 +78,16 @@ static const struct dlock_backend send = {
 };
 
 static const struct dlock_backend batch = {
-	COMMON("fakebatch", "a scripted store that is told what comes", LOOKS),
+	COMMON("fakebatch", "a scripted store that answers later", LOOKS),
 	LOOKED_AT,
-	.prepare = fakei_prepare,
+	.answers_later = 1,
 };
 
 static const struct dlock_backend want_batch = {
 	COMMON("fakewantbatch", "the same, and it tells who asks",
 	       LOOKS | DLOCK_CAP_WANTED),
 	TELLING,
-	.prepare = fakei_prepare,
+	.answers_later = 1,
 };
 
 int fakei_register_schemes(void)

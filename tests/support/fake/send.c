@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sent releases, which are answered later; and prepared calls. */
+/* Sent releases, which are answered later; and calls without a wait. */
 #include "fake/store.h"
 
 void fakei_answer(struct session *s)
@@ -60,35 +60,37 @@ int fakei_release_begin(struct dlk_ticket *base, dlk_time deadline,
 	return rc;
 }
 
-/* ---- Prepared calls ------------------------------------------------------ */
+/* ---- Calls without a wait ------------------------------------------------ */
 
 static void hear_of(struct session *s, struct ticket *t)
 {
 	struct entry claim = fakei_claim_of(t);
 	dlk_time first_end;
 
-	if (t->asked)
-		fakei_complain("prepared was an attempt that is not the first");
 	s->asked += !t->asked;
 	t->asked = t->sent = 1;
 	(void)fakei_ask(&claim, t->base.request.name, s->base.ttl_ms,
 			&first_end);
 }
 
-void fakei_prepare(struct dlk_session *base, const struct dlk_coming v[],
-		   size_t n)
+int fakei_put_off(struct dlk_ticket *base, int attempt, dlk_time deadline)
 {
-	struct session *s = (struct session *)base;
+	struct session *s = (struct session *)base->session;
+	struct ticket *t = (struct ticket *)base;
+	int was_put_off = t->later;
 	size_t place;
 
-	(void)fakei_begin(s, FAKE_PREPARE, NULL, n, v[0].deadline, &place);
-	for (size_t i = 0; i < n; i++) {
-		struct ticket *t = (struct ticket *)v[i].ticket;
-
-		if (!v[i].release)
-			hear_of(s, t);
-		else if (!t->granted && !t->asked)
-			fakei_complain("prepared was a release of nothing");
-	}
+	t->later = 0;
+	if (!base->no_wait || was_put_off)
+		return 0;
+	(void)fakei_begin(s, FAKE_LATER, base, attempt != 0, deadline, &place);
+	if (!s->base.backend->answers_later)
+		fakei_complain("a call is not to wait for a store that cannot");
+	if (attempt)
+		hear_of(s, t);
+	t->later = 1;
+	if (s->base.attendant)
+		dlk_go_on(&s->base, base->id);
 	fakei_end(s, place);
+	return 1;
 }

@@ -71,6 +71,7 @@ struct ticket {
 	int busy;
 	int asked;    /* since the last release */
 	int sent;     /* the store may have heard of it */
+	int later;    /* a call was put off */
 	int over;     /* lost or released: no renewal may follow */
 	int granted;  /* the core was told of the loss */
 	uint64_t token_end; /* the last token for the core */
@@ -180,6 +181,9 @@ void fakei_tokens_used(const struct ticket *t);
 /* Gives the owed answers with the next answer of the session. */
 void fakei_answer(struct session *s);
 
+/* Tells whether the attempt, or the release, is to be called again. */
+int fakei_put_off(struct dlk_ticket *base, int attempt, dlk_time deadline);
+
 /* Ends the ticket, with the claim in the store. */
 void fakei_forget(struct session *s, struct ticket *t);
 void fakei_give_back(struct session *s, const struct ticket *t);
@@ -200,8 +204,6 @@ int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 		  struct dlk_error *err);
 int fakei_release_begin(struct dlk_ticket *base, dlk_time deadline,
 			struct dlk_error *err);
-void fakei_prepare(struct dlk_session *base, const struct dlk_coming v[],
-		   size_t n);
 void fakei_release_all(struct dlk_session *base, struct dlk_ticket *const v[],
 		       size_t n, dlk_time deadline);
 int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,

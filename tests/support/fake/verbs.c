@@ -115,6 +115,8 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 	size_t place;
 	int rc;
 
+	if (fakei_put_off(base, 1, deadline))
+		return DLK_LATER;
 	step = fakei_begin(s, FAKE_ATTEMPT, base, 1, deadline, &place);
 	fakei_answer(s);
 	fakei_seize(t);
@@ -233,6 +235,8 @@ int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 	size_t place;
 	int rc;
 
+	if (fakei_put_off(base, 0, deadline))
+		return DLK_LATER;
 	step = fakei_begin(s, FAKE_RELEASE, base, 1, deadline, &place);
 	fakei_seize(t);
 	rc = t->sent ? fakei_travel(s, &step, deadline, err) : 1;
