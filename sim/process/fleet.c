@@ -84,6 +84,7 @@ static void learn(struct sim_play *p, size_t i)
 		sim_sched_fail("no server has a claim to %s", text);
 	name->member = (size_t)member;
 	name->is_well = (p->terms.well & 1U << member) != 0;
+	name->is_far = (p->terms.far & 1U << member) != 0;
 	(void)dlock_release(h);
 	sim_sched_tell("server %d keeps %s, %p", member, text, (void *)name);
 }

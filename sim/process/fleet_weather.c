@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* An attempt greets the server, looks at the slots, takes a slot, and perhaps
+ * gives up the slot again. */
+enum { ATTEMPT_TRIPS = 4 };
+
 struct pool {
 	size_t n;
 	int order[SIM_MEMBERS];
@@ -100,6 +104,16 @@ static void draw_sick(struct sim_model_weather *w, struct sim_chance *chance)
 	w->young_ms += (int64_t)w->down_us / 500;
 }
 
+/* Is a request over before the server can have answered an attempt? */
+static int is_far(const struct sim_model_weather *w, const struct sim_terms *t,
+		  size_t member)
+{
+	uint64_t way_us = w->wires.delay_us + w->slow_us[member];
+
+	return !strstr(t->uri, "ask=") &&
+	       ATTEMPT_TRIPS * 2 * way_us > (uint64_t)t->close_ms * 1000;
+}
+
 void sim_fleet_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 			    struct sim_chance *chance)
 {
@@ -110,6 +124,8 @@ void sim_fleet_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 		draw_sick(w, chance);
 	if (t->faults)
 		t->well = ((1U << w->members) - 1) & ~w->sick;
+	for (size_t i = 0; i < w->members; i++)
+		t->far |= (unsigned int)is_far(w, t, i) << i;
 	/* Stalls excuse a server without faults: mostly there are none. */
 	if (t->well != 0 && sim_draw(chance, "calm", 4))
 		t->sched.stall_rate = t->sched.stop_rate = 0;

@@ -25,6 +25,8 @@ struct sim_name {
 	enum sim_lock_kind kind;
 	size_t member; /* the server with the name, from 0 */
 	int is_well;   /* ... has no faults, while another server has */
+	int is_far;    /* ... is too slow for the requests, most of which end
+			* before the answer */
 	uint32_t permits;
 	struct sim_resize resize;
 	uint64_t largest[2]; /* tokens of write sides, and of the others */

@@ -56,6 +56,7 @@ struct sim_terms {
 	char other[320];     /* the URI of another pool of the same servers */
 	unsigned int others; /* in that pool */
 	unsigned int well;   /* without faults, while another server has some */
+	unsigned int far;    /* too slow for requests that end with close= */
 	int forgets;         /* servers lose keys */
 
 	/* Of the play. */
