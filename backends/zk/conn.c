@@ -46,6 +46,7 @@ static void conn_ready(struct zk_conn *c)
 		dlki_zk_conn_down(c);
 	} else {
 		dlki_zk_probe_kind(s);
+		dlki_zk_data_up(s);
 		dlki_zk_watches_up(s);
 	}
 	dlki_zk_drop(&proof, 1);
@@ -137,6 +138,7 @@ void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why)
 	}
 	dlki_zk_watches_over(s);
 	dlki_zk_orphans_free(s);
+	dlki_zk_data_over(s);
 	dlki_zk_timer_now(s);
 }
 

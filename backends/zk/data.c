@@ -2,6 +2,7 @@
 #include "backends/zk/data.h"
 #include "backends/zk/call.h"
 #include "backends/zk/queue.h"
+#include "backends/zk/session.h"
 
 #include <dlock/backend.h>
 #include <inttypes.h>
@@ -29,20 +30,74 @@ char *dlki_zk_data_new(const struct zk_ticket *t, size_t *len)
 	return data;
 }
 
+/* ---- Writing ------------------------------------------------------------- */
+
+/* No other claim ever has a node of this name. */
+struct zk_data {
+	TAILQ_ENTRY(zk_data) in_all;
+	char *text;
+	size_t len;
+	char path[ZK_PATH_SIZE];
+};
+
+static void forget(struct zk_session *s, struct zk_data *d)
+{
+	TAILQ_REMOVE(&s->unanswered, d, in_all);
+	free(d->text);
+	free(d);
+}
+
+static void note_written(struct zk_session *s, struct zk_call *call)
+{
+	struct zk_data *d = TAILQ_FIRST(&s->unanswered);
+
+	while (d && strcmp(d->path, call->path) != 0)
+		d = TAILQ_NEXT(d, in_all);
+	if (d && dlki_zk_answered(call->rc))
+		forget(s, d);
+}
+
+static void send_data(struct zk_session *s, const struct zk_data *d)
+{
+	struct zk_call *call = dlki_zk_set(s, d->path, d->text, d->len, -1);
+
+	if (call)
+		call->then = note_written;
+	dlki_zk_drop(&call, 1);
+}
+
 void dlki_zk_data_write(struct zk_session *s, const struct zk_ticket *t)
 {
-	struct zk_call *call = NULL;
-	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
-	size_t len = 0;
-	char *data = dlki_zk_data_new(t, &len);
+	struct zk_data *d = calloc(1, sizeof(*d));
+	char dir[ZK_PATH_SIZE];
 
+	if (d)
+		d->text = dlki_zk_data_new(t, &d->len);
+	if (!d || !d->text) {
+		free(d);
+		return;
+	}
 	dlki_zk_dir(s, &t->base.request, dir);
-	dlki_zk_path(path, dir, t->node);
-	if (data)
-		call = dlki_zk_set(s, path, data, len, -1);
-	dlki_zk_drop(&call, 1);
-	free(data);
+	dlki_zk_path(d->path, dir, t->node);
+	TAILQ_INSERT_TAIL(&s->unanswered, d, in_all);
+	send_data(s, d);
 }
+
+void dlki_zk_data_up(struct zk_session *s)
+{
+	struct zk_data *d;
+
+	TAILQ_FOREACH(d, &s->unanswered, in_all)
+		send_data(s, d);
+}
+
+void dlki_zk_data_over(struct zk_session *s)
+{
+	while (!TAILQ_EMPTY(&s->unanswered))
+		forget(s, TAILQ_FIRST(&s->unanswered));
+}
+
+/* ---- Reading ------------------------------------------------------------- */
 
 /* The number behind the label, and the rest behind the number; or NULL. */
 static const char *number_of(const struct zk_call *node, int64_t *out)

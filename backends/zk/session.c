@@ -17,6 +17,7 @@ struct zk_session *dlki_zk_session_new(struct dlk_session *core)
 	pthread_mutex_init(&s->mu, NULL);
 	dlk_cond_init(&s->changed);
 	dlki_zk_watchers_init(s);
+	TAILQ_INIT(&s->unanswered);
 	dlki_zk_drive_init(s);
 	s->core = core;
 	return s;
@@ -28,6 +29,7 @@ void dlki_zk_session_free(struct zk_session *s)
 	dlki_zk_watches_over(s);
 	dlki_zk_watchers_free(s);
 	dlki_zk_orphans_free(s);
+	dlki_zk_data_over(s);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->mu);
 	if (s->config.auth)

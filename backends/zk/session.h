@@ -17,6 +17,7 @@
 
 #include "backends/zk/addresses.h"
 #include "backends/zk/conn.h"
+#include "backends/zk/data.h"
 #include "backends/zk/directory.h"
 #include "backends/zk/drive.h"
 #include "backends/zk/fastpath.h"
@@ -68,6 +69,7 @@ struct zk_session {
 	struct zk_watches watches;
 	struct zk_directories directories;
 	struct zk_orphans orphans;
+	struct zk_datas unanswered;
 	struct zk_fastpath fastpath;
 	struct zk_tokens tokens;
 };

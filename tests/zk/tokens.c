@@ -307,3 +307,28 @@ CASE(zk_tokens, a_holder_is_shown_with_its_own_past_an_anchor)
 	CHECK_OK(let_go(&t));
 	CHECK_OK(dlock_release(h));
 }
+
+/* Another anchor is made before the node; the connection is lost before the
+ * node's data follows. */
+CASE(zk_tokens, a_holder_is_shown_with_its_own_past_a_lost_connection)
+{
+	struct lab_proxy *p = proxy(shared_server());
+	dlock_client *c = client(lab_proxy_port(p),
+				 "?ttl=30s&ask=5s&label=tagged");
+	dlock_lock *l = mutex(c, "lock");
+	struct taker t = { .linger = 1 };
+
+	taken(l);
+	lab_proxy_hold(p, "tagged");
+	taker_start(&t, l, FOREVER);
+	CHECK_INT(lab_proxy_wait(p, LAB_HELD, 1, PATIENCE), ==, 0);
+	write_anchor(wall_us() + 1000000 * MS);
+	lab_proxy_hold(p, "tagged");
+	(void)lab_proxy_deliver(p);
+	CHECK_INT(lab_proxy_wait(p, LAB_HELD, 2, PATIENCE), ==, 0);
+	lab_proxy_reset(p);
+	EVENTUALLY(t.done);
+	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
+	CHECK_INT(shown, ==, t.token);
+	CHECK_OK(let_go(&t));
+}
