@@ -2,6 +2,8 @@
 /* Faults that mem: rehearses for the tests of a program. */
 #include "core/fixture.h"
 
+#include "support/outcome.h"
+
 TestSuite(rehearsal, .init = fixture, .timeout = 60);
 
 CASE(rehearsal, of_one_request_that_fails)
@@ -42,6 +44,24 @@ CASE(rehearsal, of_an_outage_that_ends)
 	EVENTUALLY(diary.safes == 1);
 	cr_assert_eq(diary.losses, 0);
 	OK(dlock_release(hold));
+}
+
+/* A waiter is granted a lease, and never heard of again. */
+CASE(rehearsal, of_a_waiter_behind_a_process_that_stands_still)
+{
+	struct taker t = { 0 };
+	struct outcome o = { 0 };
+	dlock_client *still;
+
+	given_hold("mem:");
+	options.no_threads = 1;
+	still = closed_at_end(open_store("mem:?ttl=1s", &options));
+	ask_async(&o, unbound(still, "a"), FOREVER);
+	EVENTUALLY(dlock_process(still, 0) >= 0 && stats(still).waiters == 1);
+	OK(dlock_release(hold));
+	taker_waits(&t, FOREVER);
+	EVENTUALLY(dlock_process(still, 0) >= 0 && o.calls == 1);
+	OK(taker_join(&t));
 }
 
 /* Returns a bit for each of 24 tries: set if the try failed. Clean-ups are

@@ -125,6 +125,16 @@ CASE(wait_alone, asks_again_in_a_try)
 	granted_by_the_second("fake:?ttl=3s&close=8s&connect=8s&ask=8s", 0);
 }
 
+CASE(wait_alone, has_overtime_once_in_a_try)
+{
+	dlock_hold *none;
+
+	given_hold_alone("fake:?ttl=3s&close=8s&connect=8s&ask=8s");
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_SILENT, .overtime_ms = 1);
+	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EUNREACHABLE);
+	OK(dlock_release(hold));
+}
+
 /* Between two attempts the thread would clean up, for longer than it has. */
 CASE(wait_alone, ends_a_try_by_ask_with_a_clean_up_due)
 {

@@ -75,6 +75,7 @@ struct fake_step {
 	int64_t look_ms;      /* BUSY: look again after this time */
 	int lose;             /* attempt: dlk_lost() before GRANTED */
 	int unsent;           /* attempt, with REFUSE: not sent */
+	int64_t overtime_ms;  /* attempt: the answer had as much more time */
 	const char *says;     /* the call logs this, with the lock held */
 	int resent;           /* attempt: the request is sent twice, and the
 			       * first arrives late_ms from now */

@@ -125,6 +125,7 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 	t->asked = 1;
 	t->sent |= !step.unsent;
 	base->settled = step.unsent;
+	base->overtime = step.overtime_ms * MS;
 	base->resent = step.resent;
 	rc = fakei_travel(s, &step, deadline, err);
 	if (s->far && rc == 1)
