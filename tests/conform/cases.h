@@ -22,6 +22,8 @@
 	X(exclusion_upgrade, DLOCK_CAP_UPGRADE)                                \
 	X(exclusion_semaphore, COUNT)                                          \
 	X(exclusion_despite_deaths, DLOCK_CAP_CONSISTENT)                      \
+	X(exclusion_of_sides_despite_deaths,                                   \
+	  DLOCK_CAP_CONSISTENT | DLOCK_CAP_UPGRADE)                            \
 	X(exclusion_remote, DLOCK_CAP_REMOTE)                                  \
 	/* mutex.c */                                                          \
 	X(mutex_try, NONE)                                                     \

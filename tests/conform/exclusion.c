@@ -7,7 +7,7 @@
 #include "conform/cases.h"
 #include "conform/worker.h"
 
-enum { WORK_MS = 200 };
+enum { WORK_MS = 200, STOP_MS = 20 };
 
 static struct arena *the_arena(struct conform *t)
 {
@@ -105,34 +105,74 @@ void case_exclusion_semaphore(struct conform *t)
 	work(t, ways, ops, 5);
 }
 
-/* Kill workers inside: no two others get in. */
-void case_exclusion_despite_deaths(struct conform *t)
+/* Every other worker keeps a released lock for a while. */
+static struct worker *start_mortal(struct conform *t, enum op op)
+{
+	int keeps = t->caps & DLOCK_CAP_WANTED && t->n_workers % 2;
+	struct worker *p = join_with(t, OTHER_PROCESS,
+				     keeps ? SHORT_LEASE "&keep=100ms" :
+					     SHORT_LEASE);
+
+	tell(p, op, 60000);
+	return p;
+}
+
+static void kill_at_work(struct conform *t, struct worker *p)
+{
+	t->arena->doomed[p->number] = 1;
+	bury(t, p);
+}
+
+/* Stop a worker until others have worked, or wait for the stopped worker. */
+static void stop_at_work(const struct conform *t, const struct worker *p)
+{
+	int64_t before = t->arena->count, end = now_ms() + STOP_MS;
+
+	CHECK_INT(kill(p->pid, SIGSTOP), ==, 0);
+	while (t->arena->count <= before + 3 && now_ms() < end)
+		nap_ms(1);
+	CHECK_INT(kill(p->pid, SIGCONT), ==, 0);
+}
+
+/* Kill workers inside: no two others get in. A stopped worker keeps the lock
+ * for sure only where claims do not expire. */
+static void work_despite_deaths(struct conform *t, enum op op, int deaths)
 {
 	struct arena *a = the_arena(t);
 	struct worker *p[3];
 
-	needs_other_processes(t);
-	use_mutex(t);
-	for (int i = 0; i < 3; i++) {
-		p[i] = join_with(t, OTHER_PROCESS, SHORT_LEASE);
-		tell(p[i], WORK, 60000);
-	}
-	for (int i = 0; i < 6; i++) {
-		int victim = i % 3;
+	for (int i = 0; i < 3; i++)
+		p[i] = start_mortal(t, op);
+	for (int i = 0; i < deaths; i++) {
 		int64_t before = a->count;
 
 		EVENTUALLY(a->count > before + 3);
-		a->doomed[p[victim]->number] = 1;
-		bury(t, p[victim]);
-		p[victim] = join_with(t, OTHER_PROCESS, SHORT_LEASE);
-		tell(p[victim], WORK, 60000);
+		if (t->ttl_ms == 0)
+			stop_at_work(t, p[(i + 1) % 3]);
+		kill_at_work(t, p[i % 3]);
+		p[i % 3] = start_mortal(t, op);
 	}
-	for (int i = 0; i < 3; i++) {
-		a->doomed[p[i]->number] = 1;
-		bury(t, p[i]);
-	}
+	for (int i = 0; i < 3; i++)
+		kill_at_work(t, p[i]);
 	CHECK_INT(a->overlaps, ==, 0);
 	CHECK_INT(a->tokens_fell, ==, 0);
+}
+
+void case_exclusion_despite_deaths(struct conform *t)
+{
+	needs_other_processes(t);
+	use_mutex(t);
+	work_despite_deaths(t, WORK, 6);
+}
+
+/* Without leases a death costs no time, so there may be many. */
+void case_exclusion_of_sides_despite_deaths(struct conform *t)
+{
+	needs_other_processes(t);
+	use_rwlock(t);
+	work_despite_deaths(t, SIDES_WORK, t->ttl_ms > 0 ? 3 : 30);
+	give(take(upgradeable(t, t->lock)));
+	give(take(t->lock));
 }
 
 /* The other process shares no environment, no directories and no session of

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -118,6 +119,55 @@ static int upgrade_for(struct executor *e, int64_t ms, int64_t *rounds)
 	return rc;
 }
 
+/* The reader is inside before the write side is released, and has the writer's
+ * token. */
+static int downgrade_once(struct executor *e, int64_t *rounds)
+{
+	dlock_hold *writer, *reader;
+	int rc = acquire_hold(e, 0, patience_ms());
+
+	if (rc != DLOCK_OK)
+		return rc;
+	enter_arena(e, WRITING);
+	writer = latest_hold(e);
+	rc = acquire_hold(e, 1, patience_ms());
+	if (rc != DLOCK_OK)
+		return rc;
+	reader = latest_hold(e);
+	e->n_holds--;
+	e->holds[e->n_holds - 1] = reader;
+	arena_leave(e->arena, e->number);
+	arena_enter(e->arena, e->number, READING, 0);
+	rc = release(writer);
+	arena_leave(e->arena, e->number);
+	++*rounds;
+	return rc == DLOCK_OK ? release_latest(e) : rc;
+}
+
+static int sides_for(struct executor *e, int64_t ms, int64_t *rounds)
+{
+	int64_t end = now_ms() + ms;
+	unsigned int seed = (unsigned int)e->number;
+	int rc;
+
+	do {
+		switch (rand_r(&seed) % 4) {
+		case 0:
+			rc = work_for(e, WRITING, 0, 0, rounds);
+			break;
+		case 1:
+			rc = work_for(e, READING, 1, 0, rounds);
+			break;
+		case 2:
+			rc = upgrade_for(e, 0, rounds);
+			break;
+		default:
+			rc = downgrade_once(e, rounds);
+		}
+	} while (rc == DLOCK_OK && now_ms() < end);
+	return rc;
+}
+
 static int hold_is_readable(dlock_hold *hold)
 {
 	struct pollfd p = { .fd = dlock_hold_fd(hold), .events = POLLIN };
@@ -175,6 +225,9 @@ static struct reply execute_order(struct executor *e, struct order o)
 		break;
 	case UPGRADE_WORK:
 		r.rc = upgrade_for(e, o.arg, &r.count);
+		break;
+	case SIDES_WORK:
+		r.rc = sides_for(e, o.arg, &r.count);
 		break;
 	case PERMIT_WORK:
 		r.rc = work_for(e, READING, 0, o.arg, &r.count);

@@ -49,6 +49,7 @@ static const struct {
 	{ "mutex_unbound", "all handles are unbound" },
 	{ "held_by_this_thread", THREADS },
 	{ "held_on_both_sides", THREADS },
+	{ "exclusion_of_sides_despite_deaths", THREADS },
 	{ "rwlock_read_again", THREADS },
 	{ "rwlock_upgrade", THREADS },
 	{ "rwlock_downgrade", THREADS },

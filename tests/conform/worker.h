@@ -29,6 +29,7 @@ enum op {
 	WORK, /* for a number of ms: take, be in the arena, release -> count */
 	READ_WORK,    /* the same on the read side */
 	UPGRADE_WORK, /* the same upgradeable, then on the write side */
+	SIDES_WORK,   /* these three and downgrades, by chance */
 	PERMIT_WORK,  /* READING with a permit, not shared */
 	LOSSES,       /* LOST events of a worker's own client */
 	READABLE,     /* is the hold's descriptor readable? -> count */
