@@ -17,40 +17,29 @@
  * the name of the lock file. */
 static void refused(const char *dir, int code, const char *part)
 {
-	dlock_client *c = store_open(dir, NULL);
-	dlock_lock *l = mutex(c, "x");
+	dlock_lock *l = mutex(store_open(dir, NULL), "x");
 	dlock_hold *h;
 
 	CHECK_RC(dlock_acquire(l, 60000, &h), code);
 	CHECK_TEXT(dlock_errmsg(), part);
 	CHECK_TEXT(dlock_errmsg(), "dlock.lnx");
-	dlock_lock_free(l);
-	dlock_close(c);
 }
 
 /* An inspection must refuse the file, and not take the lock for a free lock. */
 static void not_shown(const char *dir, const char *part)
 {
-	dlock_client *c = store_open(dir, NULL);
-	dlock_lock *l = mutex(c, "x");
+	dlock_lock *l = mutex(store_open(dir, NULL), "x");
 	int n = 0;
 
 	CHECK_RC(dlock_inspect(l, count_participant, &n, patience_ms()),
 		 DLOCK_EDENIED);
 	CHECK_TEXT(dlock_errmsg(), part);
 	CHECK_TEXT(dlock_errmsg(), "remove it");
-	dlock_lock_free(l);
-	dlock_close(c);
 }
 
 static void accepted(const char *dir)
 {
-	dlock_client *c = store_open(dir, "keep_file=on");
-	dlock_lock *l = mutex(c, "x");
-
-	CHECK_OK(dlock_release(take(l, 0)));
-	dlock_lock_free(l);
-	dlock_close(c);
+	taken(mutex(store_open(dir, "keep_file=on"), "x"));
 }
 
 static void uri_refused(const char *dir, int code, const char *part)
@@ -61,7 +50,7 @@ static void uri_refused(const char *dir, int code, const char *part)
 	store_refused(uri, code, part);
 }
 
-Test(file_directory, uris_that_make_no_sense)
+CASE(file_directory, uris_that_make_no_sense)
 {
 	store_refused("file://elsewhere/tmp", DLOCK_EINVAL, "elsewhere");
 	store_refused("file://localhost:80/tmp", DLOCK_EINVAL, "localhost");
@@ -70,15 +59,15 @@ Test(file_directory, uris_that_make_no_sense)
 	store_refused("file:///tmp?remote=perhaps", DLOCK_EINVAL, "remote");
 }
 
-Test(file_directory, the_forms_of_a_uri)
+CASE(file_directory, the_forms_of_a_uri)
 {
-	char dir[PATH_MAX], uri[PATH_MAX + 32];
+	const char *dir = store_dir();
+	char uri[PATH_MAX + 32];
 	const char *const form[] = { "file://%s", "file:%s",
 				     "file://localhost%s", "file://%s///" };
 	dlock_client *c;
 	size_t i;
 
-	store_make(dir);
 	for (i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -90,12 +79,12 @@ Test(file_directory, the_forms_of_a_uri)
 	}
 }
 
-Test(file_directory, it_is_made_if_its_parent_is_there)
+CASE(file_directory, it_is_made_if_its_parent_is_there)
 {
-	char dir[PATH_MAX], sub[PATH_MAX + 16];
+	const char *dir = store_dir();
+	char sub[PATH_MAX + 16];
 	struct stat st;
 
-	store_make(dir);
 	snprintf(sub, sizeof(sub), "%s/a/b", dir);
 	uri_refused(sub, DLOCK_ESYSTEM, "its parent does not exist");
 	snprintf(sub, sizeof(sub), "%s/a", dir);
@@ -104,11 +93,11 @@ Test(file_directory, it_is_made_if_its_parent_is_there)
 	CHECK_INT(st.st_mode & 07777, ==, 0700);
 }
 
-Test(file_directory, it_must_be_a_directory_that_is_ours)
+CASE(file_directory, it_must_be_a_directory_that_is_ours)
 {
-	char dir[PATH_MAX], sub[PATH_MAX + 16], link[PATH_MAX + 16];
+	const char *dir = store_dir();
+	char sub[PATH_MAX + 16], link[PATH_MAX + 16];
 
-	store_make(dir);
 	snprintf(sub, sizeof(sub), "%s/d", dir);
 	CHECK(mkdir(sub, 0700) == 0);
 	snprintf(link, sizeof(link), "%s/l", dir);
@@ -130,16 +119,14 @@ Test(file_directory, it_must_be_a_directory_that_is_ours)
 	uri_refused(sub, DLOCK_EDENIED, "belongs to user 65534");
 }
 
-Test(file_directory, a_file_that_is_not_ours)
+CASE(file_directory, a_file_that_is_not_ours)
 {
-	char dir[PATH_MAX], other[PATH_MAX + 16];
-	const char *file;
+	const char *dir = store_dir(), *file = store_file(dir, "l", "x");
+	char other[PATH_MAX + 16];
 
-	store_make(dir);
 	snprintf(other, sizeof(other), "%s/other", dir);
 	CHECK(close(open(other, O_CREAT | O_WRONLY, 0600)) == 0);
 
-	file = store_file(dir, "l", "x");
 	CHECK(symlink("other", file) == 0);
 	refused(dir, DLOCK_EDENIED, "symbolic link");
 	CHECK(unlink(file) == 0 && symlink("nowhere", file) == 0);
@@ -163,12 +150,12 @@ Test(file_directory, a_file_that_is_not_ours)
 	refused(dir, DLOCK_EDENIED, "belongs to user 65534");
 }
 
-Test(file_directory, a_strange_umask_does_no_harm)
+CASE(file_directory, a_strange_umask_does_no_harm)
 {
-	char dir[PATH_MAX], sub[PATH_MAX + 16];
+	const char *dir = store_dir();
+	char sub[PATH_MAX + 16];
 	struct stat st;
 
-	store_make(dir);
 	snprintf(sub, sizeof(sub), "%s/d", dir);
 	umask(0);
 	accepted(sub);
@@ -185,7 +172,7 @@ Test(file_directory, a_strange_umask_does_no_harm)
 	CHECK_INT(st.st_mode & 07777, ==, 0700);
 }
 
-Test(file_directory, network_file_systems)
+CASE(file_directory, network_file_systems)
 {
 	CHECK(!strcmp(file_remote_fs(0x6969), "NFS"));
 	CHECK(!strcmp(file_remote_fs(0xFF534D42), "CIFS"));
