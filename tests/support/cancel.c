@@ -3,15 +3,7 @@
 
 #include <pthread.h>
 
-#include "support/wait.h"
-
-static struct dlock_stats stats_of(dlock_client *c)
-{
-	struct dlock_stats st = { .size = sizeof(st) };
-
-	CHECK_OK(dlock_get_stats(c, &st));
-	return st;
-}
+#include "support/hold.h"
 
 static void *wait_for_it(void *lock)
 {
@@ -32,11 +24,11 @@ static int64_t cancel(dlock_lock *l, pthread_t thread)
 
 int64_t cancel_wait_ms(dlock_client *c, dlock_lock *l)
 {
-	uint64_t asked = stats_of(c).asked;
+	uint64_t asked = stats(c).asked;
 	pthread_t thread;
 
 	CHECK_INT(pthread_create(&thread, NULL, wait_for_it, l), ==, 0);
-	EVENTUALLY(stats_of(c).asked > asked);
+	EVENTUALLY(stats(c).asked > asked);
 	return cancel(l, thread);
 }
 
@@ -46,7 +38,7 @@ int64_t cancel_parked_ms(dlock_client *c, dlock_lock *l,
 	pthread_t thread;
 
 	CHECK_INT(pthread_create(&thread, NULL, wait_for_it, l), ==, 0);
-	EVENTUALLY(stats_of(c).waiters == 1);
+	EVENTUALLY(stats(c).waiters == 1);
 	freeze(arg);
 	return cancel(l, thread);
 }
