@@ -104,6 +104,8 @@ int is_free(const char *name);
 /* Expect the exit code, and `says` in standard error. */
 void expect_says(struct result r, int code, const char *says);
 
+/* Return the state as in proc(5), or 'X': there is no such process. */
+char state_of(pid_t pid);
 int alive(pid_t pid); /* and not a zombie */
 
 /* Skip the case unless root runs the tests and other users may run dlock. */

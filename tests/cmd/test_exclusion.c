@@ -25,35 +25,31 @@ static int busy(const char *const options[])
 static void expect_meet(const char *const held[], const char *const asked[],
 			int code)
 {
-	char file[64];
 	struct proc p;
-	static int turn;
 
-	snprintf(file, sizeof(file), "held.%d", turn++);
-	start_sigchild(&p, file_path(file), "leave", "n", held);
+	start_sigchild(&p, new_file(), "leave", "n", held);
 	cr_expect_eq(busy(asked), code, "held %s, asked %s",
 		     held[0] ? held[0] : "plain",
 		     asked[0] ? asked[0] : "plain");
 	cr_expect_eq(stop(&p).code, 40 + SIGTERM);
 }
 
-#define OPTIONS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define NONE ((const char *const[]){ NULL })
+#define NONE ARGS(NULL)
 
 Test(exclusion, of_plain_and_shared_runs_is_as_with_flock)
 {
 	expect_meet(NONE, NONE, 1);
-	expect_meet(NONE, OPTIONS("-s"), 1);
-	expect_meet(NONE, OPTIONS("-x"), 1);
-	expect_meet(OPTIONS("-s"), OPTIONS("-x"), 1);
-	expect_meet(OPTIONS("-s"), OPTIONS("--shared"), 0);
+	expect_meet(NONE, ARGS("-s"), 1);
+	expect_meet(NONE, ARGS("-x"), 1);
+	expect_meet(ARGS("-s"), ARGS("-x"), 1);
+	expect_meet(ARGS("-s"), ARGS("--shared"), 0);
 }
 
 Test(exclusion, is_none_between_a_lock_and_a_semaphore)
 {
-	expect_meet(NONE, OPTIONS("-S", "1"), 0);
-	expect_meet(OPTIONS("-S", "1"), OPTIONS("-s"), 0);
-	expect_meet(OPTIONS("-S1"), OPTIONS("--semaphore=1"), 1);
+	expect_meet(NONE, ARGS("-S", "1"), 0);
+	expect_meet(ARGS("-S", "1"), ARGS("-s"), 0);
+	expect_meet(ARGS("-S1"), ARGS("--semaphore=1"), 1);
 }
 
 /* The lock of dlock_mutex_new(). */
@@ -67,8 +63,8 @@ Test(exclusion, is_one_between_a_run_and_a_program)
 	cr_assert_eq(dlock_mutex_new(&lock, client, "n"), 0);
 	cr_assert_eq(dlock_acquire(lock, 0, &hold), 0);
 	cr_expect_eq(busy(NONE), 1);
-	cr_expect_eq(busy(OPTIONS("-s")), 1);
-	cr_expect_eq(busy(OPTIONS("-S", "1")), 0);
+	cr_expect_eq(busy(ARGS("-s")), 1);
+	cr_expect_eq(busy(ARGS("-S", "1")), 0);
 	cr_assert_eq(dlock_release(hold), 0);
 	cr_expect_eq(busy(NONE), 0);
 	dlock_lock_free(lock);
@@ -76,13 +72,13 @@ Test(exclusion, is_one_between_a_run_and_a_program)
 }
 
 /* Kill a holder, and return how long the next run waits. */
-static int64_t killed_holder(const char *file)
+static int64_t killed_holder(void)
 {
 	int64_t killed, took;
 	struct proc p, next;
 	pid_t child;
 
-	child = start_sigchild(&p, file_path(file), "stay", "n", NULL);
+	child = start_sigchild(&p, new_file(), "stay", "n", NULL);
 	/* The next run waits before the kill. */
 	START(&next, "run", "-v", "n", "--", "/bin/true");
 	await_error(&next, "dlock: waiting for");
@@ -98,11 +94,10 @@ static int64_t killed_holder(const char *file)
 /* Of three times, a single quick end is enough: the machine may be busy. */
 Test(exclusion, ends_when_dlock_is_killed_and_so_does_the_command)
 {
-	static const char *const files[] = { "a", "b", "c" };
 	int64_t took = 1000;
 
 	for (int i = 0; i < 3 && took >= 1000; i++)
-		took = killed_holder(files[i]);
+		took = killed_holder();
 	cr_expect(took < 1000, "the next one waited %d ms", (int)took);
 }
 

@@ -153,10 +153,9 @@ Test(exit_code, of_a_busy_lock)
 		{ "-nE0", NULL, 0 },
 		{ "-nE", "255", 255 },
 	};
-	const char *file = file_path("holder");
 	struct proc p;
 
-	start_sigchild(&p, file, "leave", "n", NULL);
+	HOLD(&p, "n", NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *argv[8] = { NULL, "run", cases[i].option };
 		size_t n = 3;

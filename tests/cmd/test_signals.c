@@ -21,10 +21,8 @@ Test(signals, reach_the_command)
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(int); i++) {
 		int sig = forwarded[i];
 		struct proc p;
-		char file[32];
 
-		snprintf(file, sizeof(file), "got.%d", sig);
-		start_sigchild(&p, file_path(file), "leave", "n", NULL);
+		HOLD(&p, "n", NULL);
 		kill(p.pid, sig);
 		cr_expect_eq(finish(&p).code, 40 + sig, "signal %d", sig);
 	}
@@ -131,15 +129,6 @@ Test(signals, of_children_may_be_ignored_by_the_caller)
 	cr_expect(has_line(r.out, ignored), "%s", r.out);
 }
 
-static int stopped(pid_t pid)
-{
-	char path[64], *state;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	state = strrchr(slurp(path), ')');
-	return state && state[2] == 'T';
-}
-
 Test(signals, stop_and_continue_the_command_and_not_dlock)
 {
 	int pid;
@@ -148,13 +137,13 @@ Test(signals, stop_and_continue_the_command_and_not_dlock)
 	      "echo pid $$; exec sleep 1000");
 	EVENTUALLY(sscanf(output(&p), "pid %d", &pid) == 1);
 	kill(p.pid, SIGTSTP);
-	EVENTUALLY(stopped(pid));
-	cr_expect(!stopped(p.pid));
+	EVENTUALLY(state_of(pid) == 'T');
+	cr_expect(state_of(p.pid) != 'T');
 	cr_expect_eq(DLOCK("run", "-n", "n", "/bin/true").code, 1);
 	kill(p.pid, SIGCONT);
-	EVENTUALLY(!stopped(pid));
+	EVENTUALLY(state_of(pid) != 'T');
 	kill(p.pid, SIGTSTP);
-	EVENTUALLY(stopped(pid));
+	EVENTUALLY(state_of(pid) == 'T');
 	/* SIGTERM also ends a stopped command. */
 	cr_expect_eq(stop(&p).code, -SIGTERM);
 	cr_expect(is_free("n"));
@@ -174,10 +163,10 @@ Test(signals, of_messages_beyond_a_limit_do_not_reach_the_command)
 	await_line(file, "ready ");
 	cr_assert(sscanf(slurp(file), "ready %d", &child) == 1);
 	kill(child, SIGSTOP);
-	EVENTUALLY(stopped(child));
+	EVENTUALLY(state_of(child) == 'T');
 	/* dlock says that the command is stopped, and then continues it. */
 	kill(p.pid, SIGCONT);
-	EVENTUALLY(!stopped(child));
+	EVENTUALLY(state_of(child) != 'T');
 	kill(p.pid, SIGRTMIN);
 	await_line(file, "signal 34");
 	cr_expect(!has_line(slurp(file), "signal 25"), "%s", slurp(file));

@@ -332,16 +332,18 @@ void needs_other_users(void)
 	}
 }
 
-int alive(pid_t pid)
+char state_of(pid_t pid)
 {
-	char path[64], *text, *state;
-	int yes;
+	char path[64], *name_end;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	text = slurp(path);
-	state = strrchr(text, ')');
-	yes = state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
-	return yes;
+	name_end = strrchr(slurp(path), ')');
+	return name_end && name_end[1] == ' ' ? name_end[2] : 'X';
+}
+
+int alive(pid_t pid)
+{
+	return !strchr("ZX", state_of(pid));
 }
 
 void set_parameter(const char *parameter)

@@ -312,16 +312,6 @@ Test(terminal, stays_with_the_pipeline_when_dlock_is_continued)
 	cr_expect_eq(finish(&p).code, 0);
 }
 
-/* Whether the process waits in a call. */
-static int sleeps(int pid)
-{
-	char path[64], *state;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	state = strrchr(slurp(path), ')');
-	return state && state[2] == 'S';
-}
-
 /* What the command leaves behind writes more than the terminal takes. */
 Test(terminal, that_is_full_does_not_keep_the_lock)
 {
@@ -333,7 +323,7 @@ Test(terminal, that_is_full_does_not_keep_the_lock)
 			 "(exec cat /dev/zero) & echo $! $$ >pids; "
 			 "exec sleep 1000"));
 	EVENTUALLY(sscanf(slurp(file), "%d %d\n", &writer, &leader) == 2);
-	EVENTUALLY(sleeps(writer));
+	EVENTUALLY(state_of(writer) == 'S');
 	kill(leader, SIGKILL);
 	cr_expect_eq(finish(&p).code, 128 + SIGKILL);
 	cr_expect(is_free("n"));
