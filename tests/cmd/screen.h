@@ -17,7 +17,7 @@ struct screen {
 /* start(), as the leader of a session on a new terminal. */
 void start_there(struct proc *p, struct screen *s, const char *const argv[]);
 
-/* Read what there is to read; whether the terminal has shown `text`. */
+/* Read all output so far; whether the terminal has shown `text`. */
 int shows(struct screen *s, const char *text);
 
 void type(const struct screen *s, const char *keys);

@@ -62,6 +62,8 @@ void await_error(const struct proc *p, const char *line);
 struct result run(const char *const argv[]);
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+/* A shell line, in which dlock is "$0". */
+#define SH(line) ARGS("/bin/sh", "-c", line, getenv("DLOCK_BIN"))
 #define DLOCK(...) run(ARGS(NULL, __VA_ARGS__))
 /* The same, and the exit code must be 0. */
 #define OK(...) succeeded(DLOCK(__VA_ARGS__))

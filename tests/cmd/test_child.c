@@ -92,10 +92,8 @@ Test(child, finds_closed_what_was_closed)
 
 Test(child, reads_and_writes_what_dlock_was_given)
 {
-	struct result r = run(ARGS("/bin/sh", "-c",
-				   "echo in | \"$0\" run n -- /bin/sh -c "
-				   "'cat; echo err >&2' | tr a-z A-Z",
-				   getenv("DLOCK_BIN")));
+	struct result r = run(SH("echo in | \"$0\" run n -- /bin/sh -c "
+				 "'cat; echo err >&2' | tr a-z A-Z"));
 
 	cr_expect_eq(r.code, 0);
 	cr_expect_str_eq(r.out, "IN\n");

@@ -44,7 +44,7 @@ Test(exit_code, of_a_signal_is_128_and_its_number)
 			 "\"$0\" run n -- /bin/sh -c "
 			 "'ulimit -c 0; kill -%d $$'; exit $?",
 			 signals[i]);
-		r = run(ARGS("/bin/sh", "-c", script, getenv("DLOCK_BIN")));
+		r = run(SH(script));
 		cr_expect_eq(r.code, 128 + signals[i], "signal %d became %d",
 			     signals[i], r.code);
 	}

@@ -76,10 +76,8 @@ Test(hold, ends_by_a_signal)
 /* As shells start a command followed by `&`. */
 Test(hold, without_an_input_ends_with_its_parent)
 {
-	start(&p, ARGS("/bin/sh", "-c",
-		       "\"$0\" hold n >token & while ! test -s token; do "
-		       "sleep 0.01; done; echo ready; sleep 1000",
-		       getenv("DLOCK_BIN")));
+	start(&p, SH("\"$0\" hold n >token & while ! test -s token; do "
+		     "sleep 0.01; done; echo ready; sleep 1000"));
 	EVENTUALLY(has_line(output(&p), "ready"));
 	cr_expect(!is_free("n"));
 	kill(p.pid, SIGKILL);
@@ -151,16 +149,13 @@ Test(hold, of_a_short_lease_lasts)
 	setenv("DLOCK_BACKENDS", module("rehearsal"), 1);
 	setenv("DLOCK_URI", "rehearsal:?ttl=60ms", 1);
 	for (int64_t end = now_ms() + DEADLINE_MS; r.code && now_ms() < end;)
-		r = run(ARGS("/bin/sh", "-c", "sleep 0.2 | \"$0\" hold n",
-			     getenv("DLOCK_BIN")));
+		r = run(SH("sleep 0.2 | \"$0\" hold n"));
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
 }
 
 Test(hold, whose_token_cannot_be_printed_is_released)
 {
-	struct result r = run(ARGS("/bin/sh", "-c",
-				   "exec \"$0\" hold n >/dev/full",
-				   getenv("DLOCK_BIN")));
+	struct result r = run(SH("exec \"$0\" hold n >/dev/full"));
 
 	expect_says(r, 74, "No space left");
 	cr_expect(is_free("n"));

@@ -264,14 +264,12 @@ Test(terminal, is_not_taken_from_the_shell_by_a_late_start)
 	cr_expect_eq(finish(&p).code, 0);
 }
 
-/* As ssh and sudo ask for a password, whatever the descriptors are. */
+/* As ssh and sudo ask for a password, with any descriptors. */
 Test(terminal, is_lent_to_a_command_that_opens_it)
 {
 	start_there(&p, &s,
-		    ARGS("/bin/sh", "-c",
-			 "exec \"$0\" run n -- /bin/sh -c 'read x </dev/tty; "
-			 "echo got=$x >/dev/tty' </dev/null >/dev/null 2>&1",
-			 getenv("DLOCK_BIN")));
+		    SH("exec \"$0\" run n -- /bin/sh -c 'read x </dev/tty; "
+		       "echo got=$x >/dev/tty' </dev/null >/dev/null 2>&1"));
 	EVENTUALLY(!is_free("n"));
 	type(&s, "hello\n");
 	EVENTUALLY(shows(&s, "got=hello"));
@@ -282,12 +280,10 @@ Test(terminal, is_lent_to_a_command_that_opens_it)
 Test(terminal, whose_modes_the_command_had_no_hand_in_keeps_them)
 {
 	start_there(&p, &s,
-		    ARGS("/bin/sh", "-c",
-			 "\"$0\" run n -- /bin/sh -c '>ready; until test -e "
-			 "go; do sleep 0.01; done; kill -KILL $$' | { "
-			 "until test -e ready; do sleep 0.01; done; "
-			 "stty -echo </dev/tty; >go; cat; stty -a </dev/tty; }",
-			 getenv("DLOCK_BIN")));
+		    SH("\"$0\" run n -- /bin/sh -c '>ready; until test -e "
+		       "go; do sleep 0.01; done; kill -KILL $$' | { "
+		       "until test -e ready; do sleep 0.01; done; "
+		       "stty -echo </dev/tty; >go; cat; stty -a </dev/tty; }"));
 	EVENTUALLY(shows(&s, " echoe "));
 	cr_expect(shows(&s, " -echo "), "%s", s.text);
 	cr_expect_eq(finish(&p).code, 0);
@@ -298,11 +294,9 @@ Test(terminal, stays_with_the_pipeline_when_dlock_is_continued)
 	int pid;
 
 	start_there(&p, &s,
-		    ARGS("/bin/sh", "-c",
-			 "\"$0\" run n -- /bin/sh -c 'trap \">winch\" WINCH; "
-			 "echo $PPID >pid; until test -e go; do sleep 0.01; "
-			 "done' | cat",
-			 getenv("DLOCK_BIN")));
+		    SH("\"$0\" run n -- /bin/sh -c 'trap \">winch\" WINCH; "
+		       "echo $PPID >pid; until test -e go; do sleep 0.01; "
+		       "done' | cat"));
 	EVENTUALLY(sscanf(slurp(file_path("pid")), "%d\n", &pid) == 1);
 	kill(pid, SIGCONT);
 	kill(pid, SIGWINCH);
@@ -312,7 +306,7 @@ Test(terminal, stays_with_the_pipeline_when_dlock_is_continued)
 	cr_expect_eq(finish(&p).code, 0);
 }
 
-/* What the command leaves behind writes more than the terminal takes. */
+/* A child of the command writes more than the terminal takes. */
 Test(terminal, that_is_full_does_not_keep_the_lock)
 {
 	const char *file = file_path("pids");

@@ -195,11 +195,6 @@ Test(usage, help_goes_to_standard_output)
 	}
 }
 
-static struct result in_shell(const char *script)
-{
-	return run(ARGS("/bin/sh", "-c", script, getenv("DLOCK_BIN")));
-}
-
 Test(usage, output_that_cannot_be_written_is_an_error)
 {
 	static const char *const commands[] = {
@@ -213,11 +208,11 @@ Test(usage, output_that_cannot_be_written_is_an_error)
 
 		snprintf(script, sizeof(script), "\"$0\" %s >/dev/full",
 			 commands[i]);
-		r = in_shell(script);
+		r = run(SH(script));
 		cr_expect_eq(r.code, 74, "%s: %d", commands[i], r.code);
 		cr_expect(strstr(r.err, "No space left"), "%s", r.err);
 		snprintf(script, sizeof(script), "\"$0\" %s >&-", commands[i]);
-		r = in_shell(script);
+		r = run(SH(script));
 		cr_expect_eq(r.code, 74, "%s: %d", commands[i], r.code);
 		cr_expect(strstr(r.err, "Bad file desc"), "%s", r.err);
 	}
@@ -225,8 +220,8 @@ Test(usage, output_that_cannot_be_written_is_an_error)
 
 Test(usage, a_reader_that_goes_away_is_no_news)
 {
-	struct result r = in_shell("trap '' PIPE; (sleep 0.1; \"$0\" help; "
-				   "echo $? >&2) | true");
+	struct result r = run(SH("trap '' PIPE; (sleep 0.1; \"$0\" help; "
+				 "echo $? >&2) | true"));
 
 	cr_expect_str_eq(r.err, "74\n");
 }
