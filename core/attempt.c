@@ -44,7 +44,7 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	dlki_hold_begin(claim, end);
 	claim->undelivered = dlki_claim_handing(claim);
 	claim->call = NULL; /* the asker ends here */
-	/* Here: dlki_acquire() would lock once more. */
+	/* Here: the caller would lock once more. */
 	dlki_call_end(c);
 	return DLKI_GRANTED;
 }

@@ -100,8 +100,8 @@ struct redis_call {
 };
 
 /* Lock the mutex, and carry out a verb for the ticket's claim, to the end.
- * Returns the op, until dlki_redis_done().  NULL, without the mutex: the ticket's
- * caller does not wait. */
+ * Returns the op, until dlki_redis_done().  NULL, without the mutex: the
+ * ticket's caller does not wait. */
 struct redis_op *dlki_redis_call(struct redis_call *c, struct redis_ticket *t,
 				 enum dlki_verb verb, dlk_time deadline);
 

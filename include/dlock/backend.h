@@ -536,8 +536,8 @@ DLOCK_API int dlock_backend_load(const char *file);
 DLOCK_API void dlk_wake(struct dlk_session *s, uint64_t id);
 
 /* The request of a call that returned DLK_LATER has ended: in a session with an
- * attendant, the core calls again.  May be late or doubled, and may name an ended
- * claim; must not be missing. */
+ * attendant, the core calls again.  May be late or doubled, and may name an
+ * ended claim; must not be missing. */
 DLOCK_API void dlk_go_on(struct dlk_session *s, uint64_t id);
 
 /* This claim no longer stands, or no claim of the session stands. */
