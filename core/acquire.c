@@ -366,8 +366,8 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 	return rc;
 }
 
-int dlki_acquire(dlock_lock *lock, enum dlk_mode mode, struct dlki_wait *w,
-		 dlock_hold **out, struct dlk_error *err)
+int dlki_acquire_wait(dlock_lock *lock, enum dlk_mode mode, struct dlki_wait *w,
+		      dlock_hold **out, struct dlk_error *err)
 {
 	struct dlock_client *c = lock->record->client;
 	struct dlki_acquire a = { .lock = lock, .mode = mode, .wait = w };

@@ -28,8 +28,9 @@ struct dlki_acquire {
 };
 
 /* Take `lock`, which is not a multi-lock; `*out` is set on success only. */
-int dlki_acquire(dlock_lock *lock, enum dlk_mode mode, struct dlki_wait *wait,
-		 dlock_hold **out, struct dlk_error *err);
+int dlki_acquire_wait(dlock_lock *lock, enum dlk_mode mode,
+		      struct dlki_wait *wait, dlock_hold **out,
+		      struct dlk_error *err);
 
 /* With mu held.  0, or an error.  If there is a claim then, run the acquire: a
  * call of the client until the acquire ends.  If not, the lock is granted. */

@@ -77,8 +77,9 @@ static int acquire(dlock_lock *lock, const dlock_acquire_options *o,
 			      err);
 	if (rc != 0)
 		return rc;
-	return dlki_acquire(lock, o->shared ? DLK_SHARED : dlki_lock_mode(lock),
-			    &w, out, err);
+	return dlki_acquire_wait(lock,
+				 o->shared ? DLK_SHARED : dlki_lock_mode(lock),
+				 &w, out, err);
 }
 
 static int public_acquire(dlock_lock *lock, const dlock_acquire_options *o,

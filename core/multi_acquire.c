@@ -40,8 +40,8 @@ static int take_member(struct dlki_multi_hold *m,
 	int rc;
 
 	w->begun = dlk_now();
-	rc = dlki_acquire(lock, dlki_lock_mode(lock), w, &m->member[m->n].hold,
-			  err);
+	rc = dlki_acquire_wait(lock, dlki_lock_mode(lock), w,
+			       &m->member[m->n].hold, err);
 	if (rc == 0)
 		m->member[m->n++].place = member->place;
 	return rc;

@@ -179,7 +179,8 @@ static int acquire(dlock_lock *lock, const dlock_hold *hold,
 	pthread_mutex_lock(&c->mu);
 	dlki_claim_begin_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);
-	rc = dlki_acquire(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out, err);
+	rc = dlki_acquire_wait(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out,
+			       err);
 	rc = dlki_upgrade_over(w, dlki_upgrade_gate(hold), rc, out, err);
 	pthread_mutex_lock(&c->mu);
 	w->beside->upgrade_calls--;
