@@ -246,7 +246,8 @@ static void leave_behind(struct dlki_opcall *call, const struct dlk_ticket *t)
 }
 
 /* Without memory for a call of the op's own the caller waits; but not in a
- * client without threads, where others' renewals would wait, too. */
+ * client without threads, where others' renewals would wait, too, unless the op
+ * is under way already. */
 static struct dlki_opcall *begin_for(struct dlki_opcall_op *op,
 				     struct dlki_opcall *own, int leaves,
 				     int may_stay, dlk_time deadline)
@@ -259,7 +260,8 @@ static struct dlki_opcall *begin_for(struct dlki_opcall_op *op,
 		own = op->own;
 	begin(own, s, deadline);
 	own->on_heap = op->own != NULL;
-	if (!leaves || op->own || !s->base->attendant)
+	if (!leaves || op->own || !s->base->attendant ||
+	    op->base.state != DLKI_OP_IDLE)
 		dlki_opcall_add(own, op);
 	else if (fail_for_memory(op) != 0)
 		dlki_nomem(&own->failed);
