@@ -177,6 +177,27 @@ const struct lab_finding *lab_finding(const struct lab_findings *f,
 	return &f->cells[scenario * f->n_stores + store];
 }
 
+static size_t place_of(const struct lab_findings *f, size_t store,
+		       size_t scenario)
+{
+	return scenario * f->n_stores + store;
+}
+
+/* Put the last figure behind the other figures of its cell. */
+static struct lab_figure *place_figure(struct lab_findings *f)
+{
+	struct lab_figure *at = &f->figures[f->n_figures - 1];
+	const struct lab_figure new = *at;
+	size_t place = place_of(f, new.store, new.scenario);
+
+	for (; at > f->figures &&
+	       place_of(f, at[-1].store, at[-1].scenario) > place;
+	     at--)
+		*at = at[-1];
+	*at = new;
+	return at;
+}
+
 struct lab_figure *lab_findings_figure(struct lab_findings *f, size_t store,
 				       size_t scenario)
 {
@@ -189,7 +210,7 @@ struct lab_figure *lab_findings_figure(struct lab_findings *f, size_t store,
 	g->scenario = scenario;
 	g->id = g->name = g->unit = g->floor = "";
 	g->floor_p50 = -1;
-	return g;
+	return place_figure(f);
 }
 
 const struct lab_figure *lab_figure(const struct lab_findings *f, size_t store,
@@ -214,6 +235,20 @@ enum lab_outcome lab_findings_worst(const struct lab_findings *f)
 
 /* ---- Timelines ----------------------------------------------------------- */
 
+static struct lab_timeline *place_timeline(struct lab_findings *f)
+{
+	struct lab_timeline *at = &f->timelines[f->n_timelines - 1];
+	const struct lab_timeline new = *at;
+	size_t place = place_of(f, new.store, new.scenario);
+
+	for (; at > f->timelines &&
+	       place_of(f, at[-1].store, at[-1].scenario) > place;
+	     at--)
+		*at = at[-1];
+	*at = new;
+	return at;
+}
+
 struct lab_timeline *lab_findings_timeline(struct lab_findings *f, size_t store,
 					   size_t scenario)
 {
@@ -226,7 +261,24 @@ struct lab_timeline *lab_findings_timeline(struct lab_findings *f, size_t store,
 	t->scenario = scenario;
 	t->fault = "";
 	t->fault_to = -1;
-	return t;
+	return place_timeline(f);
+}
+
+void lab_findings_forget(struct lab_findings *f, size_t store, size_t scenario)
+{
+	size_t gone = place_of(f, store, scenario);
+	size_t figures = 0, timelines = 0;
+
+	for (size_t i = 0; i < f->n_figures; i++)
+		if (place_of(f, f->figures[i].store, f->figures[i].scenario) !=
+		    gone)
+			f->figures[figures++] = f->figures[i];
+	for (size_t i = 0; i < f->n_timelines; i++)
+		if (place_of(f, f->timelines[i].store,
+			     f->timelines[i].scenario) != gone)
+			f->timelines[timelines++] = f->timelines[i];
+	f->n_figures = figures;
+	f->n_timelines = timelines;
 }
 
 size_t lab_timeline_participant(struct lab_findings *f, struct lab_timeline *t,

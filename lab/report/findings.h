@@ -182,7 +182,8 @@ __attribute__((format(printf, 2, 3))) const char *
 lab_findings_text(struct lab_findings *f, const char *format, ...);
 
 /* Add an element; members other than indexes and strings are zero, strings "".
- * NULL: out of memory. */
+ * Figures and timelines stand in the order of scenarios, then of stores,
+ * however they come in.  NULL: out of memory. */
 struct lab_store *lab_findings_store(struct lab_findings *f);
 struct lab_about *lab_findings_scenario(struct lab_findings *f);
 struct lab_figure *lab_findings_figure(struct lab_findings *f, size_t store,
@@ -195,10 +196,6 @@ struct lab_timeline *lab_findings_timeline(struct lab_findings *f, size_t store,
 bool lab_findings_cells(struct lab_findings *f);
 struct lab_finding *lab_findings_cell(struct lab_findings *f, size_t store,
 				      size_t scenario);
-
-/* When all is there: figures and timelines in the order of scenarios, then of
- * stores, however they came in. */
-void lab_findings_order(struct lab_findings *f);
 
 /* Take back the figures and timelines of a cell. */
 void lab_findings_forget(struct lab_findings *f, size_t store,

@@ -311,7 +311,6 @@ static int run_comparison(struct comparison *c)
 	for (size_t i = 0; i < c->targets.n; i++)
 		lab_sut_stop(&c->targets.list[i]);
 	lab_server_stop_waiting(NULL);
-	lab_findings_order(c->f);
 	c->f->run.busy_percent = lab_load_percent(&c->load);
 	c->f->run.took_ms = (lab_now() - c->begun) / LAB_MS;
 	c->f->run.interrupted = atomic_load(c->o->stop);

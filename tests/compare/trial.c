@@ -158,7 +158,7 @@ static void add(struct lab_findings *f, size_t store, size_t row,
 	lab_timeline_belief(f, t, (struct lab_belief){ .from = 1, .to = 2 });
 }
 
-Test(trial, findings_are_put_in_order_and_taken_back)
+Test(trial, findings_stand_in_order_and_are_taken_back)
 {
 	static const char *const order[] = { "a", "b", "c", "d" };
 	struct lab_findings *f = lab_findings_new();
@@ -174,7 +174,6 @@ Test(trial, findings_are_put_in_order_and_taken_back)
 	cr_assert_eq(f->n_timelines, 2);
 	add(f, 0, 1, "b");
 	add(f, 0, 1, "c");
-	lab_findings_order(f);
 	cr_assert_eq(f->n_figures, 4);
 	for (size_t i = 0; i < 4; i++)
 		cr_assert_str_eq(f->figures[i].id, order[i]);
