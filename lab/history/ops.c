@@ -79,6 +79,7 @@ static int begin_op(struct build *b, const struct lab_record *r)
 	memset(op, 0, sizeof(*op));
 	op->id = r->op;
 	op->pid = r->pid;
+	op->tid = r->tid;
 	op->mode = r->mode;
 	op->limit = r->limit;
 	op->permits = r->rc > 1 ? (uint32_t)r->rc : 1;
@@ -269,7 +270,7 @@ int lab_ops_build(struct lab_ops *o)
 	if (rc)
 		return lab_fail("out of memory");
 	sort(o);
-	return 0;
+	return lab_ops_chain(o) < 0 ? -1 : lab_ops_apply_faults(o);
 }
 
 void lab_ops_free(struct lab_ops *o)

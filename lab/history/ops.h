@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations: an acquire and all records that belong to the acquire.  Internal
- * to the checker.
+ * Operations: an acquire and all records that belong to the acquire.  For the
+ * checker, and for timelines.
  */
 #ifndef DLOCK_LAB_OPS_H
 #define DLOCK_LAB_OPS_H
@@ -32,6 +32,7 @@ struct lab_op {
 	uint32_t limit;
 	uint32_t permits;
 	uint32_t pid;
+	uint32_t tid;
 	int32_t rc;        /* of the acquire */
 	int32_t release_rc;
 	uint8_t mode;
@@ -74,7 +75,8 @@ struct lab_ops {
 	size_t ndeaths;
 };
 
-/* Group the records; ill-formed histories are found here.  -1: no memory. */
+/* Fill in the operations; ill-formed histories are found here.  -1: no
+ * memory. */
 int lab_ops_build(struct lab_ops *o);
 void lab_ops_free(struct lab_ops *o);
 

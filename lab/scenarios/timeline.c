@@ -1,170 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/history/ops.h"
 #include "lab/scenarios/trial.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MARGIN_MS 300 /* shown before and after */
 #define MOST 256      /* holds; more cannot be seen anyway */
 
-struct belief {
-	uint64_t op;
-	const struct lab_record *asked; /* which lock, and how; or NULL */
-	struct lab_belief drawn;
-	uint32_t pid;
-	int64_t from, end;
-	bool open; /* only the lease has ended the hold */
+struct hold {
+	const struct lab_op *op;
+	size_t participant;
+	int64_t end;      /* of the belief */
+	int64_t given_up; /* LAB_NEVER: only the lease has ended the hold */
+	const char *how;
 };
 
 struct drawing {
 	struct lab_trial *trial;
 	struct lab_timeline *line;
-	struct belief beliefs[MOST];
+	struct hold holds[MOST]; /* in the order of grants */
 	size_t n;
-	const struct lab_record **sorted;
-	size_t n_records;
+	struct lab_verdict unused;
 };
-
-static int by_time(const void *a, const void *b)
-{
-	const struct lab_record *x = *(const struct lab_record *const *)a;
-	const struct lab_record *y = *(const struct lab_record *const *)b;
-
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return (x > y) - (x < y);
-}
 
 static double ms_of(const struct drawing *d, int64_t at)
 {
 	return (double)(at - d->trial->fault_from) / 1e6;
 }
 
-static struct belief *belief_of(struct drawing *d, uint64_t op)
+static bool is_shared(const struct lab_op *op)
 {
-	for (size_t i = d->n; i-- > 0;)
-		if (d->beliefs[i].op == op)
-			return &d->beliefs[i];
-	return NULL;
+	return op->mode == LAB_READ || op->mode == LAB_PERMIT;
 }
 
-static const struct lab_record *acquire_of(const struct drawing *d, uint64_t op)
+static int by_grant(const void *a, const void *b)
 {
-	for (size_t i = 0; i < d->n_records; i++)
-		if (d->sorted[i]->op == op && d->sorted[i]->what == LAB_ACQUIRE)
-			return d->sorted[i];
-	return NULL;
+	const struct lab_op *x = a;
+	const struct lab_op *y = b;
+
+	if (x->returned != y->returned)
+		return x->returned < y->returned ? -1 : 1;
+	return (x->lock > y->lock) - (x->lock < y->lock);
 }
 
-static bool is_shared(const struct lab_record *asked)
+static int by_end(const void *a, const void *b)
 {
-	return asked && (asked->mode == LAB_READ || asked->mode == LAB_PERMIT);
+	const struct hold *x = a;
+	const struct hold *y = b;
+
+	if (x->given_up != y->given_up)
+		return x->given_up < y->given_up ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
 }
 
-/* Return the end of a lease as a record tells it; a lease that is over ended by
- * then. */
-static int64_t end_of(const struct belief *b, const struct lab_record *r)
+static void add_hold(struct drawing *d, const struct lab_op *op, int64_t last)
 {
-	int64_t end = r->until ? r->until : r->at < b->end ? r->at : b->end;
+	const char *label = lab_worker_of(d->trial, op->tid);
+	struct hold *h = &d->holds[d->n++];
 
-	return end < b->from ? b->from : end;
-}
-
-static void belief_begins(struct drawing *d, const struct lab_record *r)
-{
-	const char *label = lab_worker_of(d->trial, r->tid);
-	struct belief *b;
-
-	if (d->n == MOST || r->rc != 0)
-		return;
-	b = &d->beliefs[d->n++];
-	b->op = r->op;
-	b->asked = acquire_of(d, r->op);
-	b->pid = r->pid;
-	b->from = b->end = r->at;
-	b->end = end_of(b, r);
-	b->open = true;
-	b->drawn.participant = lab_timeline_participant(
-		d->trial->findings, d->line, label ? label : "?");
-	b->drawn.token = r->token;
-	b->drawn.shared = is_shared(b->asked);
-}
-
-static void belief_ends(struct drawing *d, struct belief *b, int64_t at,
-			const char *text)
-{
-	if (!b || !b->open)
-		return;
-	b->open = false;
-	if (at < b->end)
-		b->end = at;
-	if (text)
-		lab_timeline_mark(d->trial->findings, d->line,
-				  b->drawn.participant, ms_of(d, at), text);
-}
-
-static void beliefs_end(struct drawing *d, const struct lab_record *r)
-{
-	for (size_t i = 0; i < d->n; i++)
-		if (d->beliefs[i].pid == (uint32_t)r->value &&
-		    d->beliefs[i].from <= r->at)
-			belief_ends(d, &d->beliefs[i], r->at, "killed");
-}
-
-/* Note the first loss after the fault: A took so long to find out. */
-static void belief_lost(struct drawing *d, struct belief *b, int64_t at)
-{
-	struct lab_trial *t = d->trial;
-
-	if (b && b->open && at >= t->fault_from && t->found_ms < 0)
-		t->found_ms = (at - t->fault_from) / LAB_MS;
-	belief_ends(d, b, at, "LOST");
-}
-
-static void take_record(struct drawing *d, const struct lab_record *r)
-{
-	struct belief *b = r->op ? belief_of(d, r->op) : NULL;
-
-	switch (r->what) {
-	case LAB_ACQUIRED:
-		belief_begins(d, r);
-		break;
-	case LAB_UNTIL:
-		if (b && b->open)
-			b->end = end_of(b, r);
-		break;
-	case LAB_LOST:
-		belief_lost(d, b, r->at);
-		break;
-	case LAB_RELEASE:
-		belief_ends(d, b, r->at, "released");
-		break;
-	case LAB_KILLED:
-		beliefs_end(d, r);
-		break;
-	default:
-		break;
+	h->op = op;
+	h->participant = lab_timeline_participant(d->trial->findings, d->line,
+						  label ? label : "?");
+	h->given_up = op->lost;
+	h->how = "LOST";
+	if (op->release < h->given_up) {
+		h->given_up = op->release;
+		h->how = "released";
 	}
-}
-
-/* A lock and a semaphore of one name never meet. */
-static bool same_lock(const struct belief *a, const struct belief *b)
-{
-	return a->asked && b->asked &&
-	       (a->asked->mode == LAB_PERMIT) ==
-		       (b->asked->mode == LAB_PERMIT) &&
-	       strcmp(a->asked->name, b->asked->name) == 0;
+	if (op->killed < h->given_up) {
+		h->given_up = op->killed;
+		h->how = "killed";
+	}
+	h->end = lab_op_given_up(op);
+	if (h->end > last)
+		h->end = last;
+	if (h->end < op->returned)
+		h->end = op->returned;
 }
 
 /* Draw an overlap of two conflicting holds in red. */
-static void add_overlap(struct drawing *d, const struct belief *a,
-			const struct belief *b)
+static void add_overlap(struct drawing *d, const struct hold *a,
+			const struct hold *b)
 {
-	int64_t from = a->from > b->from ? a->from : b->from;
+	int64_t from = a->op->returned > b->op->returned ? a->op->returned :
+							   b->op->returned;
 	int64_t to = a->end < b->end ? a->end : b->end;
 
-	if (from >= to || (a->drawn.shared && b->drawn.shared) ||
-	    !same_lock(a, b))
+	if (from >= to || (is_shared(a->op) && is_shared(b->op)) ||
+	    a->op->lock != b->op->lock)
 		return;
 	if ((double)(to - from) / 1e6 > d->trial->overlap_ms)
 		d->trial->overlap_ms = (double)(to - from) / 1e6;
@@ -172,59 +95,82 @@ static void add_overlap(struct drawing *d, const struct belief *a,
 			     ms_of(d, to));
 }
 
-static void lay_out(struct drawing *d, int64_t last)
+static void draw_beliefs(struct drawing *d)
 {
-	struct lab_timeline *t = d->line;
-
-	t->fault = d->trial->fault;
-	if (d->trial->fault_to)
-		t->fault_to = ms_of(d, d->trial->fault_to);
-	t->from = -MARGIN_MS;
-	t->to = ms_of(d, last) + MARGIN_MS;
 	for (size_t i = 0; i < d->n; i++) {
-		struct belief *b = &d->beliefs[i];
+		const struct hold *h = &d->holds[i];
+		struct lab_belief b = { h->participant,
+					ms_of(d, h->op->returned),
+					ms_of(d, h->end), h->op->token,
+					is_shared(h->op) };
 
-		if (b->end > last)
-			b->end = last;
-		b->drawn.from = ms_of(d, b->from);
-		b->drawn.to = ms_of(d, b->end);
 		/* A hold from before the fault is not drawn. */
-		if (b->drawn.to < t->from)
+		if (b.to < d->line->from)
 			continue;
-		lab_timeline_belief(d->trial->findings, t, b->drawn);
+		lab_timeline_belief(d->trial->findings, d->line, b);
 		for (size_t j = 0; j < i; j++)
-			add_overlap(d, b, &d->beliefs[j]);
+			add_overlap(d, h, &d->holds[j]);
 	}
 }
 
-static int64_t take_records(struct drawing *d, int64_t last)
+/* The first loss after the fault tells how long A took to find out. */
+static void draw_marks(struct drawing *d)
 {
-	for (size_t i = 0; i < d->n_records; i++) {
-		take_record(d, d->sorted[i]);
-		if (d->sorted[i]->at > last)
-			last = d->sorted[i]->at;
+	struct lab_trial *t = d->trial;
+
+	qsort(d->holds, d->n, sizeof(d->holds[0]), by_end);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct hold *h = &d->holds[i];
+
+		if (h->given_up == LAB_NEVER)
+			break;
+		if (h->given_up == h->op->lost && t->found_ms < 0 &&
+		    h->given_up >= t->fault_from)
+			t->found_ms = (h->given_up - t->fault_from) / LAB_MS;
+		lab_timeline_mark(t->findings, d->line, h->participant,
+				  ms_of(d, h->given_up), h->how);
 	}
-	return last;
+}
+
+static void lay_out(struct drawing *d, struct lab_ops *o)
+{
+	int64_t last = d->trial->fault_to;
+
+	for (size_t i = 0; i < o->nrecords; i++)
+		if (o->records[i].at > last)
+			last = o->records[i].at;
+	d->line->fault = d->trial->fault;
+	if (d->trial->fault_to)
+		d->line->fault_to = ms_of(d, d->trial->fault_to);
+	d->line->from = -MARGIN_MS;
+	d->line->to = ms_of(d, last) + MARGIN_MS;
+	qsort(o->ops, o->nops, sizeof(*o->ops), by_grant);
+	for (size_t i = 0; i < o->nops && d->n < MOST; i++)
+		if (o->ops[i].granted)
+			add_hold(d, &o->ops[i], last);
+	draw_beliefs(d);
+	draw_marks(d);
 }
 
 void lab_timeline_draw(struct lab_trial *t, const struct lab_record *records,
 		       size_t n)
 {
 	struct drawing *d = t->fault_from ? calloc(1, sizeof(*d)) : NULL;
+	struct lab_ops o = { .check = &t->check,
+			     .records = records,
+			     .nrecords = n };
 
 	if (!d)
 		return;
 	d->trial = t;
-	d->sorted = calloc(n + 1, sizeof(*d->sorted));
-	for (size_t i = 0; d->sorted && i < n; i++)
-		d->sorted[d->n_records++] = &records[i];
-	if (d->sorted)
-		qsort(d->sorted, n, sizeof(*d->sorted), by_time);
-	pthread_mutex_lock(t->mutex);
-	d->line = lab_findings_timeline(t->findings, t->store, t->row);
-	if (d->line)
-		lay_out(d, take_records(d, t->fault_to));
-	pthread_mutex_unlock(t->mutex);
-	free(d->sorted);
+	o.verdict = &d->unused;
+	if (lab_ops_build(&o) == 0) {
+		pthread_mutex_lock(t->mutex);
+		d->line = lab_findings_timeline(t->findings, t->store, t->row);
+		if (d->line)
+			lay_out(d, &o);
+		pthread_mutex_unlock(t->mutex);
+	}
+	lab_ops_free(&o);
 	free(d);
 }
