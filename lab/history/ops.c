@@ -1,82 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/history/ops.h"
-#include "lab/base/fail.h"
-#include "lab/history/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables to look operations up in while records are read. */
-struct build {
-	struct lab_ops *o;
-	struct lab_table by_id;   /* operation's id -> place in ops */
-	struct lab_table by_name; /* hash of name and kind -> place in locks */
-	size_t locks_room;
-};
-
-static uint8_t kind_of(uint8_t mode)
+static uint8_t kind_of(const struct lab_record *r)
 {
-	return mode == LAB_PERMIT ? mode : (uint8_t)LAB_MUTEX;
+	return r->mode == LAB_PERMIT ? r->mode : (uint8_t)LAB_MUTEX;
 }
 
-static uint64_t name_key(const char *name, uint8_t kind)
+/* By number; of two with the same, the earlier record first. */
+static int by_id(const void *a, const void *b)
 {
-	/* FNV-1a, 64 bits: a collision in a test is less likely than a flipped
-	 * bit. */
-	uint64_t key = (UINT64_C(14695981039346656037) ^ kind) *
-		       UINT64_C(1099511628211);
+	const struct lab_op *x = a;
+	const struct lab_op *y = b;
 
-	while (*name)
-		key = (key ^ (unsigned char)*name++) * UINT64_C(1099511628211);
-	return key;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->asked > y->asked) - (x->asked < y->asked);
 }
 
-static int find_lock(struct build *b, const struct lab_record *r,
-		     uint32_t *found)
+static int same_lock(const struct lab_op *x, const struct lab_op *y)
 {
-	struct lab_ops *o = b->o;
-	uint8_t kind = kind_of(r->mode);
-	uint64_t key = name_key(r->name, kind);
-	size_t *place = lab_table_at(&b->by_name, key);
-	struct lab_lock *locks;
+	if (kind_of(x->asked) != kind_of(y->asked))
+		return kind_of(x->asked) - kind_of(y->asked);
+	return strcmp(x->asked->name, y->asked->name);
+}
 
-	if (!place)
-		return -1;
-	if (*place == LAB_NOWHERE) {
-		if (o->nlocks == b->locks_room) {
-			b->locks_room = 2 * b->locks_room + 16;
-			locks = realloc(o->locks,
-					b->locks_room * sizeof(*locks));
-			if (!locks)
-				return -1;
-			o->locks = locks;
-		}
-		memset(&o->locks[o->nlocks], 0, sizeof(*o->locks));
-		memcpy(o->locks[o->nlocks].name, r->name, sizeof(r->name));
-		o->locks[o->nlocks].kind = kind;
-		*place = o->nlocks++;
+static int by_lock(const void *a, const void *b)
+{
+	const struct lab_op *x = a;
+	const struct lab_op *y = b;
+	int names = same_lock(x, y);
+
+	return names ? names :
+		       (x->invoked > y->invoked) - (x->invoked < y->invoked);
+}
+
+/* Return the operation that `id` is the number of; the operations are sorted by
+ * number. */
+static struct lab_op *find_op(const struct lab_ops *o, uint64_t id)
+{
+	size_t lo = 0;
+	size_t hi = o->nops;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o->ops[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	*found = (uint32_t)*place;
-	o->locks[*place].count++;
-	return 0;
+	return lo < o->nops && o->ops[lo].id == id ? &o->ops[lo] : NULL;
 }
 
-static int begin_op(struct build *b, const struct lab_record *r)
+static bool is_known(const struct lab_record *r)
 {
-	size_t *place = lab_table_at(&b->by_id, r->op);
-	struct lab_op *op;
+	return r->what >= LAB_ACQUIRE && r->what <= LAB_NOTE &&
+	       r->mode <= LAB_PERMIT;
+}
 
-	if (!place)
-		return -1;
-	if (*place != LAB_NOWHERE) {
-		lab_violation(b->o->verdict, LAB_RULE_SHAPE,
-			      "two acquires are number %" PRIx64, r->op);
-		return 0;
-	}
-	*place = b->o->nops++;
-	op = &b->o->ops[*place];
+static void begin_op(struct lab_ops *o, const struct lab_record *r)
+{
+	struct lab_op *op = &o->ops[o->nops++];
+
 	memset(op, 0, sizeof(*op));
+	op->asked = r;
 	op->id = r->op;
 	op->pid = r->pid;
 	op->tid = r->tid;
@@ -87,7 +78,34 @@ static int begin_op(struct build *b, const struct lab_record *r)
 	op->invoked = r->at;
 	op->returned = op->until = op->lost = LAB_NEVER;
 	op->release = op->released = op->killed = LAB_NEVER;
-	return find_lock(b, r, &op->lock);
+}
+
+/* Begin an operation for each acquire; of two with the same number, the first
+ * counts. */
+static int begin_ops(struct lab_ops *o)
+{
+	size_t acquires = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->nrecords; i++)
+		acquires += o->records[i].what == LAB_ACQUIRE;
+	o->ops = malloc((acquires + 1) * sizeof(*o->ops));
+	if (!o->ops)
+		return -1;
+	for (size_t i = 0; i < o->nrecords; i++)
+		if (o->records[i].what == LAB_ACQUIRE &&
+		    is_known(&o->records[i]))
+			begin_op(o, &o->records[i]);
+	qsort(o->ops, o->nops, sizeof(*o->ops), by_id);
+	for (size_t i = 0; i < o->nops; i++)
+		if (n == 0 || o->ops[i].id != o->ops[n - 1].id)
+			o->ops[n++] = o->ops[i];
+		else
+			lab_violation(o->verdict, LAB_RULE_SHAPE,
+				      "two acquires are number %" PRIx64,
+				      o->ops[i].id);
+	o->nops = n;
+	return 0;
 }
 
 static void shape(struct lab_ops *o, const struct lab_record *r,
@@ -159,15 +177,15 @@ static void lost(struct lab_op *op, const struct lab_record *r)
 		op->lost = r->at;
 }
 
-static void add_to(struct build *b, struct lab_op *op,
+static void add_to(struct lab_ops *o, struct lab_op *op,
 		   const struct lab_record *r)
 {
 	if (r->what == LAB_ACQUIRED) {
-		acquired(b->o, op, r);
+		acquired(o, op, r);
 		return;
 	}
 	if (!op->granted) {
-		shape(b->o, r, "of a lock that was not granted");
+		shape(o, r, "of a lock that was not granted");
 		return;
 	}
 	switch (r->what) {
@@ -183,94 +201,77 @@ static void add_to(struct build *b, struct lab_op *op,
 		lost(op, r);
 		break;
 	case LAB_RELEASE:
-		release(b->o, op, r);
+		release(o, op, r);
 		break;
 	case LAB_RELEASED:
-		released(b->o, op, r);
+		released(o, op, r);
 		break;
 	default:
 		break;
 	}
 }
 
-static int add_record(struct build *b, const struct lab_record *r)
+static void add_record(struct lab_ops *o, const struct lab_record *r)
 {
-	size_t *place;
+	struct lab_op *op;
 
-	if (r->what < LAB_ACQUIRE || r->what > LAB_NOTE ||
-	    r->mode > LAB_PERMIT) {
-		shape(b->o, r, "no such record");
-		return 0;
+	if (!is_known(r)) {
+		shape(o, r, "no such record");
+		return;
 	}
-	if (r->what == LAB_ACQUIRE)
-		return begin_op(b, r);
-	if (r->what > LAB_RELEASED)
-		return 0;
-	place = lab_table_find(&b->by_id, r->op);
-	if (!place)
-		shape(b->o, r, "of no acquire");
+	if (r->what == LAB_ACQUIRE || r->what > LAB_RELEASED)
+		return;
+	op = find_op(o, r->op);
+	if (op && op->asked < r)
+		add_to(o, op, r);
 	else
-		add_to(b, &b->o->ops[*place], r);
-	return 0;
+		shape(o, r, "of no acquire");
 }
 
 /* Find the hold that a hold is beside. */
-static void stand_beside(struct build *b, const struct lab_record *r)
+static void stand_beside(struct lab_ops *o, const struct lab_record *r)
 {
-	const size_t *base = lab_table_find(&b->by_id, r->token);
-	const size_t *own = lab_table_find(&b->by_id, r->op);
-	struct lab_op *ops = b->o->ops;
+	struct lab_op *base = find_op(o, r->token);
+	struct lab_op *own = find_op(o, r->op);
 
 	if (!base || !own)
 		return;
-	ops[*own].holder = ops[*base].holder;
-	ops[*own].paired = ops[*base].paired = true;
+	own->holder = base->holder;
+	own->paired = base->paired = true;
 }
 
-static int by_lock(const void *a, const void *b)
+/* Sort the operations by lock, and list the locks. */
+static int list_locks(struct lab_ops *o)
 {
-	const struct lab_op *x = a;
-	const struct lab_op *y = b;
-
-	if (x->lock != y->lock)
-		return x->lock < y->lock ? -1 : 1;
-	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
-}
-
-static void sort(struct lab_ops *o)
-{
-	size_t first = 0;
-
 	qsort(o->ops, o->nops, sizeof(*o->ops), by_lock);
-	for (size_t i = 0; i < o->nlocks; i++) {
-		o->locks[i].first = first;
-		first += o->locks[i].count;
+	o->locks = calloc(o->nops + 1, sizeof(*o->locks));
+	if (!o->locks)
+		return -1;
+	for (size_t i = 0; i < o->nops; i++) {
+		struct lab_op *op = &o->ops[i];
+
+		if (i == 0 || same_lock(op, op - 1) != 0)
+			o->locks[o->nlocks++] = (struct lab_lock){
+				.name = op->asked->name, .first = i
+			};
+		op->lock = (uint32_t)o->nlocks - 1;
+		o->locks[op->lock].count++;
 	}
+	return 0;
 }
 
 int lab_ops_build(struct lab_ops *o)
 {
-	struct build b = { .o = o };
-	size_t acquires = 0;
-	int rc = 0;
-
+	if (begin_ops(o) < 0)
+		return -1;
 	for (size_t i = 0; i < o->nrecords; i++)
-		acquires += o->records[i].what == LAB_ACQUIRE;
-	o->ops = malloc((acquires + 1) * sizeof(*o->ops));
-	if (!o->ops || lab_table_init(&b.by_id, acquires) < 0 ||
-	    lab_table_init(&b.by_name, 64) < 0)
-		rc = -1;
-	for (size_t i = 0; i < o->nrecords && !rc; i++)
-		rc = add_record(&b, &o->records[i]);
-	for (size_t i = 0; i < o->nrecords && !rc; i++)
+		add_record(o, &o->records[i]);
+	for (size_t i = 0; i < o->nrecords; i++)
 		if (o->records[i].what == LAB_ACQUIRE && o->records[i].token)
-			stand_beside(&b, &o->records[i]);
-	lab_table_free(&b.by_id);
-	lab_table_free(&b.by_name);
-	if (rc)
-		return lab_fail("out of memory");
-	sort(o);
-	return lab_ops_chain(o) < 0 ? -1 : lab_ops_apply_faults(o);
+			stand_beside(o, &o->records[i]);
+	if (list_locks(o) < 0 || lab_ops_chain(o) < 0)
+		return -1;
+	return lab_ops_apply_faults(o);
 }
 
 void lab_ops_free(struct lab_ops *o)

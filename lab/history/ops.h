@@ -12,6 +12,7 @@
 #define LAB_NEVER INT64_MAX /* of a time: did not happen */
 
 struct lab_op {
+	const struct lab_record *asked;
 	uint64_t id;
 	int64_t invoked;
 	int64_t claimed;   /* when the claim's first hold was asked for */
@@ -43,8 +44,7 @@ struct lab_op {
 };
 
 struct lab_lock { /* a name and a kind */
-	char name[LAB_NAME];
-	uint8_t kind; /* LAB_PERMIT: a semaphore; LAB_MUTEX: all else */
+	const char *name;
 	size_t first; /* the lock's operations are ops[first .. first +
 		       * count) */
 	size_t count;
