@@ -165,12 +165,12 @@ static void describe(const struct options *o, char *out, size_t size)
 /* Refuse --only, and list the scenarios. */
 static int refuse_only(const char *unknown)
 {
-	const struct lab_scenario *const *all = lab_scenarios();
+	const struct lab_scenario *all = lab_scenarios;
 	char ids[1024] = "";
 
-	for (size_t i = 0; all[i]; i++)
+	for (size_t i = 0; all[i].id; i++)
 		snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s%s",
-			 i ? ", " : "", all[i]->id);
+			 i ? ", " : "", all[i].id);
 	return fail(LEAVE_USAGE,
 		    "no scenario is called \"%s\", or begins so; there are: "
 		    "%s",

@@ -57,7 +57,6 @@ static bool selected(const struct lab_scenario *b, const char *only)
 
 char *lab_compare_unknown(const char *only)
 {
-	const struct lab_scenario *const *all = lab_scenarios();
 	size_t len;
 
 	if (only && !*only)
@@ -66,8 +65,8 @@ char *lab_compare_unknown(const char *only)
 		bool found = false;
 
 		len = strcspn(only, ",");
-		for (size_t i = 0; all[i]; i++)
-			found |= begins(all[i]->id, only, len);
+		for (const struct lab_scenario *b = lab_scenarios; b->id; b++)
+			found |= begins(b->id, only, len);
 		if (!found)
 			return strndup(only, len);
 	}
@@ -76,17 +75,16 @@ char *lab_compare_unknown(const char *only)
 
 static int choose_scenarios(struct comparison *c)
 {
-	const struct lab_scenario *const *all = lab_scenarios();
 	size_t n = 0;
 
-	while (all[n])
+	while (lab_scenarios[n].id)
 		n++;
 	c->rows = calloc(n + 1, sizeof(*c->rows));
 	if (!c->rows)
 		return lab_fail("out of memory");
-	for (size_t i = 0; i < n; i++)
-		if (!c->o->only || selected(all[i], c->o->only))
-			c->rows[c->n_rows++] = all[i];
+	for (const struct lab_scenario *b = lab_scenarios; b->id; b++)
+		if (!c->o->only || selected(b, c->o->only))
+			c->rows[c->n_rows++] = b;
 	return 0;
 }
 

@@ -1,39 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scenario.h"
 
-#include <pthread.h>
-#include <stdlib.h>
+#include <dlock/dlock.h>
 
-#define X(name) extern const struct lab_scenario lab_scenario_##name;
-#include "lab_scenarios.inc"
-#undef X
-
-static const struct lab_scenario *table[] = {
-#define X(name) &lab_scenario_##name,
-#include "lab_scenarios.inc"
-#undef X
-	NULL,
+const struct lab_scenario lab_scenarios[] = {
+	{ "exclusion", "exclusion under contention", lab_run_exclusion,
+	  .guarantee =
+		  "conflicting promise intervals never overlap, tokens rise",
+	  .measured = true },
+	{ "try", "try", lab_run_try,
+	  .guarantee = "asked once: granted if free, else busy, and at once" },
+	{ "timed-wait", "timed wait", lab_run_timed_wait,
+	  .guarantee = "a wait is over by its timeout, and leaves nothing in "
+		       "the line" },
+	{ "read-write", "read-write lock", lab_run_read_write,
+	  .guarantee = "readers share, a writer excludes everybody",
+	  .needs = LAB_NEEDS_LIBRARY, .caps = DLOCK_CAP_SHARED },
+	{ "semaphore", "semaphore", lab_run_semaphore,
+	  .guarantee = "as many hold as there are permits, and no more",
+	  .needs = LAB_NEEDS_LIBRARY, .caps = DLOCK_CAP_COUNT },
+	{ "multi", "multi-lock", lab_run_multi,
+	  .guarantee = "all or none, without deadlock, in whatever order",
+	  .needs = LAB_NEEDS_LIBRARY },
+	{ "fairness", "fairness", lab_run_fairness,
+	  .guarantee = "who asked first is granted first",
+	  .caps = DLOCK_CAP_FAIR, .even_without = true },
+	{ "hand-off", "hand-off", lab_run_hand_off,
+	  .guarantee = "a release lets the next one in", .measured = true },
+	{ "waiting-cost", "waiting costs nothing", lab_run_waiting_cost,
+	  .guarantee = "a waiter is woken by the release and does not poll",
+	  .needs = LAB_NEEDS_LIBRARY, .caps = DLOCK_CAP_WAKE,
+	  .even_without = true },
+	{ "pair", "uncontended use", lab_run_pair,
+	  .guarantee = "a free lock is granted, time after time",
+	  .measured = true },
+	{ "left-behind", "nothing left behind", lab_run_left_behind,
+	  .guarantee = "no claim, no waiter is left in the store",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_DEPTH, .measured = true },
+	{ "holder-killed", "holder killed", lab_run_holder_killed,
+	  .guarantee = "the lock comes free within its lease, and not before",
+	  .needs = LAB_NEEDS_PROCESSES, .caps = DLOCK_CAP_EXPIRE,
+	  .fault = true },
+	{ "holder-paused", "holder paused past its lease",
+	  lab_run_holder_paused,
+	  .guarantee = "who comes back knows at once that it lost the lock",
+	  .needs = LAB_NEEDS_PROCESSES, .fault = true },
+	{ "server-restarted", "server restarted", lab_run_server_restarted,
+	  .guarantee = "a hold survives, or its loss is found within a third "
+		       "of the lease",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_SERVER, .fault = true,
+	  .may_lose = true, .long_lease = true },
+	{ "server-paused", "server paused", lab_run_server_paused,
+	  .guarantee =
+		  "LOST by the end of the lease although the server is silent",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_SERVER | LAB_NEEDS_LEASE,
+	  .fault = true },
+	{ "network-cut", "network cut", lab_run_network_cut,
+	  .guarantee = "LOST comes before another can be granted the lock",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_PROXY | LAB_NEEDS_LEASE,
+	  .fault = true },
+	{ "network-slow", "network slow", lab_run_network_slow,
+	  .guarantee = "slow is not lost: exclusion and progress as ever",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_PROXY, .fault = true },
+	{ "network-one-way", "network cut one way", lab_run_network_one_way,
+	  .guarantee = "silence is no yes: LOST by the end of the lease",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_PROXY | LAB_NEEDS_LEASE,
+	  .fault = true },
+	{ "reply-lost", "reply lost", lab_run_reply_lost,
+	  .guarantee = "what was granted and not heard of is given back",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_PROXY, .fault = true },
+	{ "server-flushed", "server flushed", lab_run_server_flushed,
+	  .guarantee = "the loss is found within a third of the lease",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_FLUSH | LAB_NEEDS_SERVER,
+	  .fault = true, .may_lose = true },
+	{ "server-full", "server's memory full", lab_run_server_full,
+	  .guarantee = "holds are kept, or their loss is found; errors say "
+		       "what it is",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_FILL | LAB_NEEDS_FLUSH |
+		   LAB_NEEDS_SERVER,
+	  .fault = true, .may_lose = true },
+	{ "clock-stepped", "server's clock stepped", lab_run_clock_stepped,
+	  .guarantee = "holds are kept, or their loss is found",
+	  .needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_WALL | LAB_NEEDS_SERVER,
+	  .fault = true, .may_lose = true },
+	{ "fork", "fork", lab_run_fork,
+	  .guarantee = "a forked child holds nothing and does no harm",
+	  .needs = LAB_NEEDS_LIBRARY },
+	{ .id = NULL },
 };
-
-#define COUNT (sizeof(table) / sizeof(table[0]) - 1)
-
-static int by_place(const void *a, const void *b)
-{
-	const struct lab_scenario *x = *(const struct lab_scenario *const *)a;
-	const struct lab_scenario *y = *(const struct lab_scenario *const *)b;
-
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-static void sort_scenarios(void)
-{
-	qsort(table, COUNT, sizeof(struct lab_scenario *), by_place);
-}
-
-const struct lab_scenario *const *lab_scenarios(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, sort_scenarios);
-	return table;
-}

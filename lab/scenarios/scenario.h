@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario: a guarantee of locks, and a way to test the guarantee.  One a
- * file in lab/scenarios/cases/, which the build puts into the table by name:
- * holder_killed.c defines lab_scenario_holder_killed.
+ * A scenario: a guarantee of locks, and a way to test the guarantee.
  */
 #ifndef DLOCK_LAB_SCENARIO_H
 #define DLOCK_LAB_SCENARIO_H
@@ -27,11 +25,14 @@ enum {
 	LAB_NEEDS_DEPTH = 256    /* a look into the server's store */
 };
 
+/* Has workers act, and reports broken promises. */
+typedef void lab_run_fn(struct lab_trial *t);
+
 struct lab_scenario {
-	const char *id;        /* "holder-killed" */
+	const char *id; /* "holder-killed" */
 	const char *title;
+	lab_run_fn *run;
 	const char *guarantee; /* a sentence: the guarantee */
-	int place;             /* in tables: tens, in rising order */
 	int needs;
 	uint32_t caps;   /* DLOCK_CAP_ bits that declare the guarantee; a store
 			  * that lacks a bit must refuse.  0: all stores declare
@@ -42,10 +43,25 @@ struct lab_scenario {
 			  * here, if LOST comes in time */
 	bool long_lease; /* of a DURABLE store: longer than the fault */
 	bool even_without; /* run also where the store has refused */
-	void (*run)(struct lab_trial *t);
 };
 
-/* In the order of tables, ending in NULL. */
-const struct lab_scenario *const *lab_scenarios(void);
+/* In the order of reports; the last has no id. */
+extern const struct lab_scenario lab_scenarios[];
+
+/* lab/scenarios/locking.c */
+lab_run_fn lab_run_exclusion, lab_run_try, lab_run_timed_wait,
+	lab_run_read_write, lab_run_semaphore, lab_run_multi, lab_run_fairness,
+	lab_run_fork;
+/* ... measuring.c */
+lab_run_fn lab_run_hand_off, lab_run_waiting_cost, lab_run_pair,
+	lab_run_left_behind;
+/* ... stopping.c */
+lab_run_fn lab_run_holder_killed, lab_run_holder_paused,
+	lab_run_server_restarted, lab_run_server_paused;
+/* ... network.c */
+lab_run_fn lab_run_network_cut, lab_run_network_slow, lab_run_network_one_way,
+	lab_run_reply_lost;
+/* ... forgetting.c */
+lab_run_fn lab_run_server_flushed, lab_run_server_full, lab_run_clock_stepped;
 
 #endif
