@@ -71,44 +71,31 @@ static int memcached_fill(struct lab_sut *s)
 	return rc;
 }
 
-static int64_t memcached_stat(const char *stats, const char *name)
+/* Return the number behind `name` in the answer to `line`, or -1. */
+static int64_t memcached_stat(struct lab_sut *s, const char *line,
+			      const char *name)
 {
-	const char *at = strstr(stats, name);
+	char stats[STATS_MAX];
+	const char *at = NULL;
 
+	if (lab_memcached_do(s->nodes[0], stats, sizeof(stats), line) == 0)
+		at = strstr(stats, name);
 	return at ? strtoll(at + strlen(name), NULL, 10) : -1;
-}
-
-/* Return the answer, to be freed; NULL: no answer. */
-static char *memcached_stats(struct lab_sut *s, const char *line)
-{
-	char *stats = malloc(STATS_MAX);
-
-	if (stats && lab_memcached_do(s->nodes[0], stats, STATS_MAX, line) == 0)
-		return stats;
-	free(stats);
-	return NULL;
 }
 
 static int64_t memcached_left(struct lab_sut *s, int64_t *bytes)
 {
-	char *stats = memcached_stats(s, "stats");
-	int64_t n = stats ? memcached_stat(stats, "STAT curr_items ") : -1;
-
-	*bytes = stats ? memcached_stat(stats, "STAT bytes ") : -1;
-	free(stats);
-	return n;
+	*bytes = memcached_stat(s, "stats", "STAT bytes ");
+	return memcached_stat(s, "stats", "STAT curr_items ");
 }
 
 /* A filled server stays full even after a flush: pages stay with items of the
  * size that filled them, and other items evict each other from the rest. */
 static int memcached_as_started(struct lab_sut *s)
 {
-	char *stats = memcached_stats(s, "stats slabs");
-	int64_t taken = stats ? memcached_stat(stats, "STAT total_malloced ") :
-				-1;
-
-	free(stats);
-	return lab_sut_has_room(s, taken, MEMORY);
+	return lab_sut_has_room(
+		s, memcached_stat(s, "stats slabs", "STAT total_malloced "),
+		MEMORY);
 }
 
 const struct lab_sut_kind lab_sut_memcached = {

@@ -60,13 +60,7 @@ static int zk_as_started(struct lab_sut *s)
 
 static int64_t zk_left(struct lab_sut *s, int64_t *bytes)
 {
-	static const char name[] = "zk_approximate_data_size";
-	char reply[8192];
-	const char *at = NULL;
-
-	if (lab_zk_word(s->nodes[0], "mntr", reply, sizeof(reply)) == 0)
-		at = strstr(reply, name);
-	*bytes = at ? strtoll(at + sizeof(name) - 1, NULL, 10) : -1;
+	*bytes = lab_zk_number(s->nodes[0], "mntr", "zk_approximate_data_size");
 	return lab_zk_number(s->nodes[0], "srvr", "Node count");
 }
 

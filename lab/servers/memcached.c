@@ -4,7 +4,6 @@
 #include "lab/base/fail.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,29 +74,20 @@ static const struct lab_server_kind kind = {
 struct lab_server *lab_memcached_start(
 	const struct lab_memcached_options *options)
 {
-	struct lab_memcached_options *o = calloc(1, sizeof(*o));
-
-	if (!o) {
-		lab_fail("out of memory");
-		return NULL;
-	}
-	if (options)
-		*o = *options;
-	return lab_server_start(&kind, o, !o->no_tcp, false);
+	return lab_server_start(&kind, options, sizeof(*options),
+				!options || !options->no_tcp, false);
 }
 
 int lab_memcached_do(struct lab_server *s, char *reply, size_t size,
 		     const char *line)
 {
 	struct lab_address to = lab_server_address(s);
-	char *raw = malloc(REPLY_MAX);
+	char raw[REPLY_MAX];
 	char request[1024];
 	int rc;
 
-	if (!raw)
-		return lab_fail("out of memory");
 	snprintf(request, sizeof(request), "%s\r\n", line);
-	rc = lab_ask(&to, request, raw, REPLY_MAX, answered,
+	rc = lab_ask(&to, request, raw, sizeof(raw), answered,
 		     lab_after_ms(COMMAND_MS));
 	if (!rc && (strncmp(raw, "ERROR", 5) == 0 ||
 		    strncmp(raw, "CLIENT_ERROR", 12) == 0 ||
@@ -105,6 +95,5 @@ int lab_memcached_do(struct lab_server *s, char *reply, size_t size,
 		rc = lab_fail("the server says: %s", raw);
 	if (!rc && size)
 		snprintf(reply, size, "%s", raw);
-	free(raw);
 	return rc;
 }

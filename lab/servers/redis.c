@@ -128,19 +128,18 @@ static const struct lab_server_kind kind = {
 
 struct lab_server *lab_redis_start(const struct lab_redis_options *options)
 {
-	struct redis *r = calloc(1, sizeof(*r));
+	struct redis r = { .secret = "" };
 	unsigned char random[16];
 
-	if (!r || getrandom(random, sizeof(random), 0) != sizeof(random)) {
-		lab_fail("out of memory, or of randomness");
-		free(r);
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		lab_fail("no random bytes");
 		return NULL;
 	}
 	if (options)
-		r->o = *options;
+		r.o = *options;
 	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(r->secret + 2 * i, 3, "%02x", random[i]);
-	return lab_server_start(&kind, r, !r->o.no_tcp, r->o.wall);
+		snprintf(r.secret + 2 * i, 3, "%02x", random[i]);
+	return lab_server_start(&kind, &r, sizeof(r), !r.o.no_tcp, r.o.wall);
 }
 
 int lab_redis_do(struct lab_server *s, char *reply, size_t size,
@@ -149,7 +148,7 @@ int lab_redis_do(struct lab_server *s, char *reply, size_t size,
 	struct lab_address to = lab_server_address(s);
 	char words[4096];
 	char request[4200];
-	char *raw;
+	char raw[REPLY_MAX];
 	const char *second;
 	va_list ap;
 	int rc;
@@ -161,34 +160,24 @@ int lab_redis_do(struct lab_server *s, char *reply, size_t size,
 		return lab_fail("the command is too long");
 	snprintf(request, sizeof(request), "AUTH lab %s\r\n%s\r\n",
 		 redis_of(s)->secret, words);
-	raw = malloc(REPLY_MAX);
-	if (!raw)
-		return lab_fail("out of memory");
-	rc = lab_ask(&to, request, raw, REPLY_MAX, two_replies,
-		     lab_after_ms(COMMAND_MS));
-	if (!rc) {
-		second = lab_resp_end(raw, raw + strlen(raw));
-		rc = lab_resp_text(second ? second : raw, reply, size);
-	}
-	free(raw);
-	return rc;
+	if (lab_ask(&to, request, raw, sizeof(raw), two_replies,
+		    lab_after_ms(COMMAND_MS)) < 0)
+		return -1;
+	second = lab_resp_end(raw, raw + strlen(raw));
+	return lab_resp_text(second ? second : raw, reply, size);
 }
 
 int64_t lab_redis_info(struct lab_server *s, const char *field)
 {
+	char info[REPLY_MAX];
 	char key[64];
-	char *info = malloc(REPLY_MAX);
-	char *at = NULL;
-	int64_t value = -1;
+	const char *at;
 
-	if (info && lab_redis_do(s, info, REPLY_MAX, "INFO everything") == 0) {
-		snprintf(key, sizeof(key), "\n%s:", field);
-		at = strstr(info, key);
-	}
-	if (at)
-		value = strtoll(at + strlen(key), NULL, 10);
-	free(info);
-	return value;
+	if (lab_redis_do(s, info, sizeof(info), "INFO everything") < 0)
+		return -1;
+	snprintf(key, sizeof(key), "\n%s:", field);
+	at = strstr(info, key);
+	return at ? strtoll(at + strlen(key), NULL, 10) : -1;
 }
 
 static int synced(void *arg)

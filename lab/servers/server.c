@@ -144,17 +144,21 @@ static int bring_up_server(struct lab_server *s, bool port, bool wall)
 }
 
 struct lab_server *lab_server_start(const struct lab_server_kind *kind,
-				    void *options, bool port, bool wall)
+				    const void *options, size_t size, bool port,
+				    bool wall)
 {
 	struct lab_server *s = calloc(1, sizeof(*s));
 
-	if (!s) {
-		free(options);
+	if (s)
+		s->options = calloc(1, size + 1);
+	if (!s || !s->options) {
 		lab_fail("out of memory");
+		free(s);
 		return NULL;
 	}
+	if (options)
+		memcpy(s->options, options, size);
 	s->kind = kind;
-	s->options = options;
 	s->reserved = -1;
 	if (bring_up_server(s, port, wall) < 0) {
 		lab_server_free(s);
@@ -260,6 +264,6 @@ void lab_server_free(struct lab_server *s)
 	lab_process_free(s->process);
 	drop_port(s);
 	lab_wall_unmap(s->wall_ns);
-	free((void *)s->options);
+	free(s->options);
 	free(s);
 }

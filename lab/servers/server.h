@@ -41,7 +41,7 @@ struct lab_server_kind {
 
 struct lab_server {
 	const struct lab_server_kind *kind;
-	const void *options;    /* the kind's; the server frees it */
+	void *options;          /* the kind's */
 	char dir[96];           /* below TMPDIR */
 	char log[112];          /* the server's output */
 	char socket[112];       /* the unix socket, or "" */
@@ -56,13 +56,14 @@ struct lab_server {
 
 /*
  * Start a server and wait until it serves, as long as the kind may take.
- * `options` is malloc'ed; freed with the server, and on failure.  Without
- * `port` the server has a unix socket alone.  `wall` makes
+ * The server keeps a copy of the options' `size` bytes, zeroes for NULL.
+ * Without `port` the server has a unix socket alone.  `wall` makes
  * lab_server_step_wall() possible.  The message of a failure has the end of the
  * server's log.  Free with lab_server_free().
  */
 struct lab_server *lab_server_start(const struct lab_server_kind *kind,
-				    void *options, bool port, bool wall);
+				    const void *options, size_t size, bool port,
+				    bool wall);
 
 /* Make every thread that waits for a server to come up give up once `stop` is
  * set.  NULL: the threads wait on. */

@@ -119,15 +119,7 @@ static const struct lab_server_kind kind = {
 
 struct lab_server *lab_zk_start(const struct lab_zk_options *options)
 {
-	struct lab_zk_options *o = calloc(1, sizeof(*o));
-
-	if (!o) {
-		lab_fail("out of memory");
-		return NULL;
-	}
-	if (options)
-		*o = *options;
-	return lab_server_start(&kind, o, true, false);
+	return lab_server_start(&kind, options, sizeof(*options), true, false);
 }
 
 int lab_zk_word(struct lab_server *s, const char *word, char *reply,
@@ -140,21 +132,15 @@ int lab_zk_word(struct lab_server *s, const char *word, char *reply,
 
 int64_t lab_zk_number(struct lab_server *s, const char *word, const char *name)
 {
-	char *reply = malloc(REPLY_MAX);
+	char reply[REPLY_MAX];
 	const char *at;
-	int64_t n = -1;
 
-	if (!reply)
-		return lab_fail("out of memory");
-	if (lab_zk_word(s, word, reply, REPLY_MAX) == 0) {
-		at = strstr(reply, name);
-		if (at && strchr(":\t", at[strlen(name)]))
-			n = strtoll(at + strlen(name) + 1, NULL, 10);
-		else
-			lab_fail("no '%s' in the answer to %s", name, word);
-	}
-	free(reply);
-	return n;
+	if (lab_zk_word(s, word, reply, sizeof(reply)) < 0)
+		return -1;
+	at = strstr(reply, name);
+	if (at && strchr(":\t", at[strlen(name)]))
+		return strtoll(at + strlen(name) + 1, NULL, 10);
+	return lab_fail("no '%s' in the answer to %s", name, word);
 }
 
 const char *lab_zk_mode(struct lab_server *s)
