@@ -177,10 +177,8 @@ void lab_run_multi(struct lab_trial *t)
 	for (int i = 0; i < 2; i++) {
 		struct lab_reply r = lab_hear(p[i], LAB_LONG_MS);
 
-		lab_expect(t, r.rc == DLOCK_OK, "%s: %s",
-			   lab_worker_label(p[i]), r.text);
-		lab_expect(t, r.count > 0, "%s never got both",
-			   lab_worker_label(p[i]));
+		lab_expect(t, r.rc == DLOCK_OK, "%s: %s", p[i]->label, r.text);
+		lab_expect(t, r.count > 0, "%s never got both", p[i]->label);
 	}
 }
 
@@ -210,8 +208,8 @@ static int go_round(struct lab_trial *t, struct lab_worker *w[WAITERS])
 			if (!waits[i] || lab_busy(w[i], 1))
 				continue;
 			r = lab_hear(w[i], 0);
-			lab_expect(t, r.rc == DLOCK_OK, "%s: %s",
-				   lab_worker_label(w[i]), r.text);
+			lab_expect(t, r.rc == DLOCK_OK, "%s: %s", w[i]->label,
+				   r.text);
 			over += before(waits, i) > 0;
 			waits[i] = false;
 			left--;

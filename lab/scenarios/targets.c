@@ -209,7 +209,7 @@ static void identify(struct lab_sut *s, struct lab_trial *t)
 {
 	struct lab_worker *p = lab_join(t, "A",
 					LAB_JOIN_MAY_FAIL | LAB_JOIN_ALONE);
-	const struct lab_reply *hello = p ? lab_worker_hello(p) : NULL;
+	const struct lab_reply *hello = p ? &p->hello : NULL;
 
 	if (!hello || hello->rc != DLOCK_OK) {
 		snprintf(s->trouble, sizeof(s->trouble), "%s",

@@ -51,7 +51,7 @@ static void ask_for_refusal(struct lab_trial *t, uint32_t missing)
 {
 	struct lab_worker *p = lab_join_requiring(t, "A", LAB_JOIN_MAY_FAIL,
 						  missing);
-	const struct lab_reply *hello = p ? lab_worker_hello(p) : NULL;
+	const struct lab_reply *hello = p ? &p->hello : NULL;
 	char names[128] = "";
 
 	for (uint32_t bit = 1; bit; bit <<= 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/base/clock.h"
+#include "lab/scenarios/worker.h"
 #include "lab/base/fail.h"
-#include "lab/scenarios/worker_impl.h"
+#include "lab/scenarios/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +9,6 @@
 #include <unistd.h>
 
 #define JOIN_MS 20000
-
-const struct lab_reply *lab_worker_hello(const struct lab_worker *p)
-{
-	return &p->hello;
-}
-
-const char *lab_worker_label(const struct lab_worker *p)
-{
-	return p->label;
-}
 
 /* The store may have rounded the ttl: the reported ttl counts. */
 static void adopt_ttl(struct lab_trial *t, const struct lab_reply *hello)

@@ -12,15 +12,30 @@
 
 #include "lab/worker/order.h"
 
-struct lab_worker;
+#include <pthread.h>
+#include <sys/types.h>
+
 struct lab_trial;
+
+struct lab_worker {
+	const char *label;
+	struct lab_reply hello;
+	/* The rest is for lab/scenarios/worker*.c. */
+	struct lab_worker *next;
+	struct lab_trial *trial;
+	int fd;    /* -1 once the worker has gone */
+	pid_t pid; /* 0 of a thread */
+	pthread_t thread;
+	int thread_fd; /* the worker's end */
+	struct lab_reply reply; /* came while another reply was awaited */
+	bool replied;
+};
 
 /* How to join. */
 enum {
 	LAB_JOIN_PROXIED = 1, /* through the fault proxy */
 	LAB_JOIN_ALONE = 2,   /* in a process, whatever the store */
-	LAB_JOIN_MAY_FAIL = 4 /* a failed open is an answer: see
-			       * lab_worker_hello() */
+	LAB_JOIN_MAY_FAIL = 4 /* a failed open is an answer: see the hello */
 };
 
 /* The rc of a missing reply. */
@@ -32,9 +47,6 @@ struct lab_worker *lab_join(struct lab_trial *t, const char *label, int how);
 /* ... with DLOCK_CAP_ bits required. */
 struct lab_worker *lab_join_requiring(struct lab_trial *t, const char *label,
 				     int how, uint32_t require);
-
-const struct lab_reply *lab_worker_hello(const struct lab_worker *p);
-const char *lab_worker_label(const struct lab_worker *p);
 
 /* Send an order; wait for the reply, at most `ms`: rc LAB_NO_REPLY without a
  * reply, which does not fail the trial; both. */
@@ -75,5 +87,16 @@ void lab_workers_free(struct lab_trial *t);
 
 /* Return the label of the worker that acquires in thread `tid`; or NULL. */
 const char *lab_worker_of(const struct lab_trial *t, uint32_t tid);
+
+/* For lab/scenarios/worker*.c: start the worker, in a process or in a thread of
+ * ours; the worker then waits for lab_hello. */
+int lab_worker_start(struct lab_worker *p, bool process);
+
+/* Wait for the end of a worker that was told to quit, or end it at once. */
+void lab_worker_end(struct lab_worker *p, bool hurry);
+
+/* Receive the next packet; false: no packet by then, or the worker is gone. */
+bool lab_worker_receive(struct lab_worker *p, int64_t deadline,
+			struct lab_reply *reply);
 
 #endif

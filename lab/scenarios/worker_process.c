@@ -3,7 +3,7 @@
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
 #include "lab/base/process.h"
-#include "lab/scenarios/worker_impl.h"
+#include "lab/scenarios/trial.h"
 
 #include <errno.h>
 #include <signal.h>

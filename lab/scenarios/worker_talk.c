@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Orders to workers, and their replies. */
 #include "lab/base/clock.h"
-#include "lab/scenarios/worker_impl.h"
+#include "lab/scenarios/trial.h"
 
 #include <errno.h>
 #include <poll.h>
