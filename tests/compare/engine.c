@@ -11,18 +11,17 @@
 #include "lab/servers/memcached.h"
 #include "lab/servers/redis.h"
 #include "lab/servers/zookeeper.h"
+#include "temp.h"
 
 TestSuite(compare, .init = drive_init, .timeout = 120);
 
 /* "scheme:///directory" in the test's own directory. */
 static const char *in_files(const char *scheme)
 {
-	static char uri[512];
-	char dir[400];
+	static char uri[PATH_MAX + 16];
+	char dir[PATH_MAX];
 
-	snprintf(dir, sizeof(dir), "%s/broken-XXXXXX",
-		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	cr_assert(mkdtemp(dir));
+	cr_assert_eq(temp_make(dir), 0);
 	snprintf(uri, sizeof(uri), "%s://%s", scheme, dir);
 	return uri;
 }

@@ -2,10 +2,10 @@
 /* Trials that run again, and trials with a final first verdict. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/scenarios/trial.h"
+#include "temp.h"
 
 #define ALWAYS_BUSY 0 /* as on a busy machine */
 #define NEVER_BUSY 101
@@ -82,7 +82,7 @@ static struct lab_findings *try(void (*run)(struct lab_trial *t),
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	static atomic_bool stop;
 	static struct lab_trial t;
-	char dir[400];
+	char dir[PATH_MAX];
 
 	b.run = run;
 	t = (struct lab_trial){ .scenario = &b,
@@ -92,10 +92,8 @@ static struct lab_findings *try(void (*run)(struct lab_trial *t),
 				.time_scale = 1,
 				.mutex = &mutex,
 				.findings = lab_findings_new() };
-	snprintf(dir, sizeof(dir), "%.300s/trial-XXXXXX",
-		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	cr_assert(mkdtemp(dir));
-	snprintf(t.dir, sizeof(t.dir), "%s/made-up", dir);
+	cr_assert_eq(temp_make(dir), 0);
+	snprintf(t.dir, sizeof(t.dir), "%.400s/made-up", dir);
 	cr_assert(lab_findings_store(t.findings));
 	cr_assert(lab_findings_scenario(t.findings));
 	cr_assert(lab_findings_cells(t.findings));

@@ -12,6 +12,7 @@
 #include "lab/base/fail.h"
 #include "lab/history/check.h"
 #include "lab/worker/order.h"
+#include "temp.h"
 
 #define TTL_MS 300
 
@@ -20,15 +21,13 @@ struct worker {
 	int ours, its;
 };
 
-static char dir[400];
+static char dir[PATH_MAX];
 static struct lab_history *history;
 
 static void set_up(void)
 {
 	cr_assert_eq(fake_register(), 0);
-	snprintf(dir, sizeof(dir), "%.300s/worker-XXXXXX",
-		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	cr_assert(mkdtemp(dir));
+	cr_assert_eq(temp_make(dir), 0);
 	history = lab_history_open(dir);
 	cr_assert(history, "%s", lab_errmsg());
 }
@@ -70,7 +69,7 @@ static void start(struct worker *w, const char *label)
 
 	snprintf(hello.uri, sizeof(hello.uri), "fake:?ttl=%dms&ask=20ms",
 		 TTL_MS);
-	snprintf(hello.dir, sizeof(hello.dir), "%s", dir);
+	snprintf(hello.dir, sizeof(hello.dir), "%.500s", dir);
 	snprintf(hello.label, sizeof(hello.label), "%s", label);
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
 	w->ours = fd[0];

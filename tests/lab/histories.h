@@ -37,6 +37,10 @@ struct history {
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
+#define FOUND_IN(ms) .check = { .found_ns = (ms) * SCALE }
+#define KILLED(when, pid) { LAB_KILLED, .at = (when), .value = (pid) }
+#define WIPED(from, to) { LAB_WIPED, .at = (to), .value = (from), .rc = 1 }
+#define PERHAPS_WIPED(from, to) { LAB_WIPED, .at = (to), .value = (from) }
 #define STOOD_STILL(from, to, pid) \
 	{ LAB_PAUSED, .at = (from), .value = (pid) }, \
 	{ LAB_RESUMED, .at = (to), .value = (pid) }

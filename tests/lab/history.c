@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder and the guarded resource. */
+#include "temp.h"
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
 #include "lab/history/check.h"
@@ -14,22 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[64];
+static char dir[PATH_MAX];
 
 static void set_up(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(dir, sizeof(dir), "%s/history.XXXXXX", tmp ? tmp : "/tmp");
-	cr_assert(mkdtemp(dir));
+	cr_assert_eq(temp_make(dir), 0);
 }
 
 static void tear_down(void)
 {
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-	cr_expect_eq(system(command), 0);
+	temp_remove(dir);
 }
 
 TestSuite(history, .init = set_up, .fini = tear_down, .timeout = 120);
@@ -121,7 +116,7 @@ Test(history, long_names_are_cut_and_the_rest_left_alone)
 Test(history, a_record_that_is_not_whole_is_left_out)
 {
 	struct lab_history *h = begin();
-	char path[128];
+	char path[PATH_MAX + 32];
 	struct lab_record *r;
 	struct stat st;
 	size_t n;
