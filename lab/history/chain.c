@@ -10,16 +10,6 @@
 
 #include <stdlib.h>
 
-int lab_by_token(const void *a, const void *b)
-{
-	const struct lab_op *x = *(struct lab_op *const *)a;
-	const struct lab_op *y = *(struct lab_op *const *)b;
-
-	if (x->token != y->token)
-		return x->token < y->token ? -1 : 1;
-	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
-}
-
 /* Is it the read side that the writer took as well? */
 static bool is_beside(const struct lab_op *op, const struct lab_op *before)
 {
@@ -59,7 +49,6 @@ int lab_ops_chain(struct lab_ops *o)
 
 		if (!ops)
 			return -1;
-		qsort(ops, n, sizeof(struct lab_op *), lab_by_token);
 		if (n > 0)
 			chain(o, ops, n);
 		free(ops);

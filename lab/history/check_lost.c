@@ -79,7 +79,7 @@ static void check_silent(struct lab_ops *o, const struct lab_op *op)
 		      lab_op_text(o, op), ms(late));
 }
 
-int lab_check_losses(struct lab_ops *o)
+void lab_check_losses(struct lab_ops *o)
 {
 	const struct lab_op *op;
 
@@ -95,7 +95,6 @@ int lab_check_losses(struct lab_ops *o)
 	}
 	if (o->verdict->late_ns == INT64_MIN)
 		o->verdict->late_ns = 0;
-	return 0;
 }
 
 static void check_found(struct lab_ops *o, const struct lab_op *op,
@@ -125,7 +124,7 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 		      ms(given_up - due));
 }
 
-int lab_check_wipes(struct lab_ops *o)
+void lab_check_wipes(struct lab_ops *o)
 {
 	const struct lab_span *w;
 	const struct lab_op *op;
@@ -137,5 +136,4 @@ int lab_check_wipes(struct lab_ops *o)
 		if (w)
 			check_found(o, op, w);
 	}
-	return 0;
 }

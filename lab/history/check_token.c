@@ -3,17 +3,6 @@
 
 #include <stdlib.h>
 
-/* Granted, in the order of their tokens. */
-static struct lab_op **sorted(struct lab_ops *o, const struct lab_lock *lock,
-			      size_t *n)
-{
-	struct lab_op **ops = lab_granted(o, lock, n);
-
-	if (ops)
-		qsort(ops, *n, sizeof(struct lab_op *), lab_by_token);
-	return ops;
-}
-
 static const struct lab_op *first_back(const struct lab_op *a,
 				       const struct lab_op *b)
 {
@@ -61,7 +50,7 @@ int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock)
 {
 	struct larger larger = { NULL, NULL };
 	size_t n;
-	struct lab_op **ops = sorted(o, lock, &n);
+	struct lab_op **ops = lab_granted(o, lock, &n);
 	size_t first;
 
 	if (!ops)
@@ -136,7 +125,7 @@ int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock)
 {
 	struct placed placed = { INT64_MIN, INT64_MIN };
 	size_t n;
-	struct lab_op **ops = sorted(o, lock, &n);
+	struct lab_op **ops = lab_granted(o, lock, &n);
 
 	if (!ops)
 		return -1;

@@ -40,6 +40,16 @@ const char *lab_op_text(const struct lab_ops *o, const struct lab_op *op)
 	return out;
 }
 
+static int by_token(const void *a, const void *b)
+{
+	const struct lab_op *x = *(struct lab_op *const *)a;
+	const struct lab_op *y = *(struct lab_op *const *)b;
+
+	if (x->token != y->token)
+		return x->token < y->token ? -1 : 1;
+	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
+}
+
 struct lab_op **lab_granted(const struct lab_ops *o,
 			    const struct lab_lock *lock, size_t *count)
 {
@@ -50,5 +60,7 @@ struct lab_op **lab_granted(const struct lab_ops *o,
 	for (size_t i = 0; ops && i < lock->count; i++)
 		if (o->ops[lock->first + i].granted)
 			ops[(*count)++] = &o->ops[lock->first + i];
+	if (ops)
+		qsort(ops, *count, sizeof(struct lab_op *), by_token);
 	return ops;
 }

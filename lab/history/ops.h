@@ -88,9 +88,6 @@ int lab_ops_chain(struct lab_ops *o);
  * memory. */
 int lab_ops_apply_faults(struct lab_ops *o);
 
-/* Compare pointers to operations, for qsort(): by token, then by start. */
-int lab_by_token(const void *a, const void *b);
-
 /* The earliest end of the promise, a wiped store left aside. */
 int64_t lab_op_given_up(const struct lab_op *op);
 
@@ -112,8 +109,8 @@ int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
  * permit. */
 bool lab_op_exclusive(const struct lab_op *op);
 
-/* Return pointers to the lock's granted operations.  NULL: no memory.  Free
- * with free(). */
+/* Return pointers to the lock's granted operations, by token, then by call.
+ * NULL: no memory.  Free with free(). */
 struct lab_op **lab_granted(const struct lab_ops *o,
 			    const struct lab_lock *lock, size_t *count);
 
@@ -131,8 +128,8 @@ int lab_check_overlap(struct lab_ops *o, const struct lab_lock *lock);
 int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock);
 int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock);
 int lab_check_busy(struct lab_ops *o, const struct lab_lock *lock);
-int lab_check_losses(struct lab_ops *o);
-int lab_check_wipes(struct lab_ops *o);
 int lab_check_writes(struct lab_ops *o);
+void lab_check_losses(struct lab_ops *o);
+void lab_check_wipes(struct lab_ops *o);
 
 #endif

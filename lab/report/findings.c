@@ -165,22 +165,16 @@ bool lab_findings_cells(struct lab_findings *f)
 	return f->cells != NULL;
 }
 
-struct lab_finding *lab_findings_cell(struct lab_findings *f, size_t store,
-				      size_t scenario)
-{
-	return &f->cells[scenario * f->n_stores + store];
-}
-
-const struct lab_finding *lab_finding(const struct lab_findings *f,
-				      size_t store, size_t scenario)
-{
-	return &f->cells[scenario * f->n_stores + store];
-}
-
 static size_t place_of(const struct lab_findings *f, size_t store,
 		       size_t scenario)
 {
 	return scenario * f->n_stores + store;
+}
+
+struct lab_finding *lab_finding(const struct lab_findings *f, size_t store,
+				size_t scenario)
+{
+	return &f->cells[place_of(f, store, scenario)];
 }
 
 /* Put the last figure behind the other figures of its cell. */

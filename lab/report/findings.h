@@ -158,9 +158,9 @@ struct lab_findings {
 	struct lab_findings_memory *memory;
 };
 
-/* Return the finding; every pair has a cell. */
-const struct lab_finding *lab_finding(const struct lab_findings *f,
-				      size_t store, size_t scenario);
+/* Return the finding, also to be changed; every pair has a cell. */
+struct lab_finding *lab_finding(const struct lab_findings *f, size_t store,
+				size_t scenario);
 
 /* Return the figure `id` of a store, NULL if it was not measured. */
 const struct lab_figure *lab_figure(const struct lab_findings *f, size_t store,
@@ -191,11 +191,8 @@ struct lab_figure *lab_findings_figure(struct lab_findings *f, size_t store,
 struct lab_timeline *lab_findings_timeline(struct lab_findings *f, size_t store,
 					   size_t scenario);
 
-/* Make the cells, all NOT_RUN, once stores and scenarios are there; and the
- * cell itself, to be changed. */
+/* Make the cells, all NOT_RUN, once stores and scenarios are there. */
 bool lab_findings_cells(struct lab_findings *f);
-struct lab_finding *lab_findings_cell(struct lab_findings *f, size_t store,
-				      size_t scenario);
 
 /* Take back the figures and timelines of a cell. */
 void lab_findings_forget(struct lab_findings *f, size_t store,

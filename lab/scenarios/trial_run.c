@@ -215,7 +215,7 @@ static void note_down(struct lab_trial *t, int64_t begun, const char *before)
 			 "after %" PRId64 " ms",
 			 t->found_ms);
 	pthread_mutex_lock(t->mutex);
-	cell = lab_findings_cell(t->findings, t->store, t->row);
+	cell = lab_finding(t->findings, t->store, t->row);
 	cell->outcome = lab_trial_outcome(t);
 	cell->why = lab_findings_text(t->findings, "%s%s%s", t->why,
 				      *t->why && *before ? "; " : "", before);

@@ -112,8 +112,7 @@ void lab_tell_take(struct lab_worker *p, int64_t timeout_ms)
 
 struct lab_reply lab_take(struct lab_worker *p, int64_t timeout_ms)
 {
-	lab_tell_take(p, timeout_ms);
-	return lab_hear(p, PATIENCE_MS + (timeout_ms > 0 ? timeout_ms : 0));
+	return lab_take_as(p, LAB_MUTEX, 0, timeout_ms);
 }
 
 struct lab_reply lab_take_as(struct lab_worker *p, enum lab_mode mode,

@@ -88,7 +88,7 @@ struct lab_findings *made_findings(size_t stores, const char *text)
 	f->run.interrupted = true;
 	for (size_t s = 0; s < stores; s++) {
 		for (size_t b = 0; b < BEHAVIOURS; b++) {
-			struct lab_finding *c = lab_findings_cell(f, s, b);
+			struct lab_finding *c = lab_finding(f, s, b);
 
 			c->outcome =
 				(enum lab_outcome)((s + b) % LAB_NOUTCOMES);
