@@ -13,12 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define NAMES 100 /* to try for a directory */
 
 struct lab_process {
 	struct lab_process *next;
@@ -98,49 +95,33 @@ static int start_supervisor(struct lab_process *p)
 	return 0;
 }
 
-/* Six letters and digits, at the end. */
-static int make_name(char *dir)
+/* Receive an answer; false: the supervisor is gone. */
+static bool hear_supervisor(struct lab_process *p,
+			    struct lab_supervisor_answer *a)
 {
-	static const char set[] = "abcdefghijklmnopqrstuvwxyz"
-				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	size_t len = strlen(dir);
-	unsigned char random[6];
-
-	if (len < sizeof(random) ||
-	    getrandom(random, sizeof(random), 0) != sizeof(random))
-		return lab_fail("no name for a directory");
-	for (size_t i = 0; i < sizeof(random); i++)
-		dir[len - sizeof(random) + i] =
-			set[random[i] % (sizeof(set) - 1)];
-	return 0;
-}
-
-/* Wait for the supervisor's directory.  0, or errno. */
-static int hear_supervisor(struct lab_process *p)
-{
-	struct lab_supervisor_answer a;
 	ssize_t n;
 
 	do {
-		n = recv(p->ctl, &a, sizeof(a), 0);
+		n = recv(p->ctl, a, sizeof(*a), 0);
 	} while (n < 0 && errno == EINTR);
-	return n == sizeof(a) ? a.error : ECHILD;
+	return n == sizeof(*a);
 }
 
+/* Start the supervisor, and learn the name of the directory that it makes. */
 static int start_in_new_dir(struct lab_process *p)
 {
-	int rc = EEXIST;
+	struct lab_supervisor_answer a = { .error = ECHILD };
 
-	for (int i = 0; i < NAMES && rc == EEXIST; i++) {
-		if (make_name(p->dir) < 0 || start_supervisor(p) < 0)
-			return -1;
-		rc = hear_supervisor(p);
-		if (rc == 0)
-			return 0;
-		close(p->ctl);
-		waitpid(p->supervisor, NULL, 0);
+	if (start_supervisor(p) < 0)
+		return -1;
+	if (hear_supervisor(p, &a) && !a.error) {
+		memcpy(p->dir + strlen(p->dir) - sizeof(a.end), a.end,
+		       sizeof(a.end));
+		return 0;
 	}
-	return lab_fail("%s: %s", p->dir, strerror(rc));
+	close(p->ctl);
+	waitpid(p->supervisor, NULL, 0);
+	return lab_fail("%s: %s", p->dir, strerror(a.error));
 }
 
 struct lab_process *lab_process_new(char *dir)
@@ -166,21 +147,18 @@ struct lab_process *lab_process_new(char *dir)
 	return p;
 }
 
+/* Send an order with `len` bytes of text, and receive the answer. */
 static int send_order(struct lab_process *p,
 		      const struct lab_supervisor_order *o, size_t len,
 		      struct lab_supervisor_answer *a)
 {
-	ssize_t n;
-
+	len += offsetof(struct lab_supervisor_order, text);
 	if (p->owner != getpid())
 		return lab_fail("this server belongs to the parent process");
 	if (send(p->ctl, o, len, MSG_NOSIGNAL) < 0)
 		return lab_fail("the server's supervisor is gone: %s",
 				strerror(errno));
-	do {
-		n = recv(p->ctl, a, sizeof(*a), 0);
-	} while (n < 0 && errno == EINTR);
-	if (n != sizeof(*a))
+	if (!hear_supervisor(p, a))
 		return lab_fail("the server's supervisor is gone");
 	return 0;
 }
@@ -194,9 +172,7 @@ int lab_process_spawn(struct lab_process *p, const struct lab_args *args)
 	if (args->full || !args->count)
 		return lab_fail("the command line is too long, or empty");
 	memcpy(o.text, args->text, args->len);
-	if (send_order(p, &o,
-		       offsetof(struct lab_supervisor_order, text) + args->len,
-		       &a) < 0)
+	if (send_order(p, &o, args->len, &a) < 0)
 		return -1;
 	if (a.error == ENOENT)
 		return lab_fail("%s: not found; is it installed, and in PATH?",
@@ -219,8 +195,7 @@ int lab_process_signal(struct lab_process *p, int sig)
 	struct lab_supervisor_order o = { .verb = LAB_SIGNAL, .sig = sig };
 	struct lab_supervisor_answer a;
 
-	if (send_order(p, &o, offsetof(struct lab_supervisor_order, text), &a) <
-	    0)
+	if (send_order(p, &o, 0, &a) < 0)
 		return -1;
 	if (a.error)
 		return lab_fail("signal %d: %s", sig, strerror(a.error));
@@ -234,8 +209,7 @@ static int has_ended(void *arg)
 	struct lab_process *p = arg;
 	struct lab_supervisor_answer a;
 
-	if (send_order(p, &o, offsetof(struct lab_supervisor_order, text), &a) <
-	    0)
+	if (send_order(p, &o, 0, &a) < 0)
 		return -1;
 	if (a.error == EAGAIN)
 		return 0;

@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,7 +189,7 @@ static bool next_order(struct supervisor *k, struct lab_supervisor_order *o)
 	return recv(k->ctl, o, sizeof(*o), 0) > 0;
 }
 
-void lab_supervise(int ctl, int owner, const char *dir)
+void lab_supervise(int ctl, int owner, char *dir)
 {
 	struct supervisor k = { .ctl = ctl, .owner = owner, .dir = dir };
 	struct lab_supervisor_order order;
@@ -204,8 +204,10 @@ void lab_supervise(int ctl, int owner, const char *dir)
 	/* Our parent, killed right after a mkdir(), would leave the
 	 * directory. */
 	memset(&answer, 0, sizeof(answer));
-	if (mkdir(dir, 0700) < 0)
+	if (!mkdtemp(dir))
 		answer.error = errno;
+	memcpy(answer.end, dir + strlen(dir) - sizeof(answer.end),
+	       sizeof(answer.end));
 	send(ctl, &answer, sizeof(answer), MSG_NOSIGNAL);
 	if (answer.error)
 		_exit(0);

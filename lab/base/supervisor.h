@@ -19,13 +19,14 @@ struct lab_supervisor_answer {
 	int error;  /* errno, 0 for good */
 	pid_t pid;  /* LAB_SPAWN */
 	int status; /* LAB_REAP */
+	char end[6]; /* of the directory's name, in the first answer */
 };
 
 /*
- * Make the directory and report that; supervise until `ctl` is closed or
- * `owner`, a pidfd or -1, ends.  Runs in a forked child of a program with
- * threads: all calls are async-signal-safe.
+ * Make the directory, as mkdtemp(3) does, and report that; supervise until `ctl`
+ * is closed or `owner`, a pidfd or -1, ends.  Runs in a forked child of a program
+ * with threads: all calls are async-signal-safe in glibc.
  */
-_Noreturn void lab_supervise(int ctl, int owner, const char *dir);
+_Noreturn void lab_supervise(int ctl, int owner, char *dir);
 
 #endif
