@@ -188,9 +188,7 @@ void lab_html_bars(struct lab_sheet *s, const struct lab_findings *f)
 	struct bars b = { .s = s, .f = f };
 	bool any = false;
 
-	lab_put(s, "<section aria-labelledby=\"recovery\">\n"
-		   "<h2 id=\"recovery\">Recovery</h2>\n"
-		   "<p>Shorter is better. The bar is the p50, the thin line "
+	lab_put(s, "<p>Shorter is better. The bar is the p50, the thin line "
 		   "reaches to the maximum, a dashed one is the "
 		   "lease, if it is not far longer.</p>\n"
 		   "<div class=\"plots\">\n");
@@ -206,5 +204,5 @@ void lab_html_bars(struct lab_sheet *s, const struct lab_findings *f)
 		}
 	if (!any)
 		lab_put(s, "<p>Nothing had to recover.</p>\n");
-	lab_put(s, "</div>\n</section>\n");
+	lab_put(s, "</div>\n");
 }

@@ -138,8 +138,6 @@ static void figure_group(struct lab_sheet *s, const struct lab_findings *f,
 
 void lab_html_figures(struct lab_sheet *s, const struct lab_findings *f)
 {
-	lab_put(s, "<section aria-labelledby=\"figures\">\n"
-		   "<h2 id=\"figures\">Figures</h2>\n");
 	if (f->n_figures)
 		lab_put(s, "<p>Times are counted from the intended start. p50 "
 			   "and p99: that part of the samples is at or below "
@@ -151,5 +149,5 @@ void lab_html_figures(struct lab_sheet *s, const struct lab_findings *f)
 	for (size_t i = 0; i < f->n_figures; i++)
 		if (lab_figure_leads(f, i))
 			figure_group(s, f, i);
-	lab_put(s, "</div>\n</section>\n");
+	lab_put(s, "</div>\n");
 }

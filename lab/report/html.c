@@ -32,6 +32,59 @@ static void html_head(struct lab_sheet *s, const struct lab_findings *f)
 		   "</svg>\n");
 }
 
+static void html_store(struct lab_sheet *s, const struct lab_store *it,
+		       size_t i)
+{
+	char text[256], lease[LAB_SHORT];
+
+	lab_put(s,
+		"<tr id=\"s-%zu\"><th scope=\"row\">%s</th>"
+		"<td><code>%s</code></td><td class=\"w\">%s",
+		i, it->name, it->uri, it->server);
+	if (*it->settings)
+		lab_put(s, " <small>%s</small>", it->settings);
+	if (*it->trouble)
+		lab_put(s, " <strong>nothing was run: %s</strong>",
+			it->trouble);
+	lab_put(s, "</td><td class=\"w\">%s</td><td class=\"n\">%s</td></tr>\n",
+		lab_store_declares(text, it), lab_store_lease(lease, it));
+}
+
+static void html_stores(struct lab_sheet *s, const struct lab_findings *f)
+{
+	if (f->n_stores == 0) {
+		lab_put(s, "<p>None.</p>\n");
+		return;
+	}
+	lab_put(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+		   "aria-label=\"stores, a table that scrolls\">\n"
+		   "<table>\n<caption>What was compared, and what it declares"
+		   "</caption>\n<thead><tr><th scope=\"col\">store</th>"
+		   "<th scope=\"col\">address</th>"
+		   "<th scope=\"col\">server and settings</th>"
+		   "<th scope=\"col\">declares</th>"
+		   "<th scope=\"col\" class=\"n\">lease</th></tr></thead>\n"
+		   "<tbody>\n");
+	for (size_t i = 0; i < f->n_stores; i++)
+		html_store(s, &f->stores[i], i);
+	lab_put(s, "</tbody>\n</table>\n</div>\n");
+}
+
+/* In the order of the page. */
+static const struct {
+	const char *id, *title;
+	void (*write)(struct lab_sheet *s, const struct lab_findings *f);
+} sections[] = {
+	{ "matrix", "Verdicts", lab_html_matrix },
+	{ "stores", "Stores", html_stores },
+	{ "figures", "Figures", lab_html_figures },
+	{ "recovery", "Recovery", lab_html_bars },
+	{ "timelines", "Timelines", lab_html_timelines },
+	{ "details", "Details", lab_html_details },
+};
+
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
 static void html_fact(struct lab_sheet *s, const char *term, const char *text)
 {
 	if (*text)
@@ -71,54 +124,11 @@ static void html_header(struct lab_sheet *s, const struct lab_findings *f)
 	lab_each_fact(s, r, html_fact);
 	lab_put(s, "</dl>\n");
 	html_summary(s, f);
-	lab_put(s, "<nav aria-label=\"parts of this page\"><ul>"
-		   "<li><a href=\"#matrix\">Verdicts</a></li>"
-		   "<li><a href=\"#stores\">Stores</a></li>"
-		   "<li><a href=\"#figures\">Figures</a></li>"
-		   "<li><a href=\"#recovery\">Recovery</a></li>"
-		   "<li><a href=\"#timelines\">Timelines</a></li>"
-		   "<li><a href=\"#details\">Details</a></li>"
-		   "</ul></nav>\n</header>\n");
-}
-
-static void html_store(struct lab_sheet *s, const struct lab_store *it,
-		       size_t i)
-{
-	char text[256], lease[LAB_SHORT];
-
-	lab_put(s,
-		"<tr id=\"s-%zu\"><th scope=\"row\">%s</th>"
-		"<td><code>%s</code></td><td class=\"w\">%s",
-		i, it->name, it->uri, it->server);
-	if (*it->settings)
-		lab_put(s, " <small>%s</small>", it->settings);
-	if (*it->trouble)
-		lab_put(s, " <strong>nothing was run: %s</strong>",
-			it->trouble);
-	lab_put(s, "</td><td class=\"w\">%s</td><td class=\"n\">%s</td></tr>\n",
-		lab_store_declares(text, it), lab_store_lease(lease, it));
-}
-
-static void html_stores(struct lab_sheet *s, const struct lab_findings *f)
-{
-	lab_put(s, "<section aria-labelledby=\"stores\">\n"
-		   "<h2 id=\"stores\">Stores</h2>\n");
-	if (f->n_stores == 0) {
-		lab_put(s, "<p>None.</p>\n</section>\n");
-		return;
-	}
-	lab_put(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-		   "aria-label=\"stores, a table that scrolls\">\n"
-		   "<table>\n<caption>What was compared, and what it declares"
-		   "</caption>\n<thead><tr><th scope=\"col\">store</th>"
-		   "<th scope=\"col\">address</th>"
-		   "<th scope=\"col\">server and settings</th>"
-		   "<th scope=\"col\">declares</th>"
-		   "<th scope=\"col\" class=\"n\">lease</th></tr></thead>\n"
-		   "<tbody>\n");
-	for (size_t i = 0; i < f->n_stores; i++)
-		html_store(s, &f->stores[i], i);
-	lab_put(s, "</tbody>\n</table>\n</div>\n</section>\n");
+	lab_put(s, "<nav aria-label=\"parts of this page\"><ul>");
+	for (size_t i = 0; i < SECTIONS; i++)
+		lab_put(s, "<li><a href=\"#%s\">%s</a></li>", sections[i].id,
+			sections[i].title);
+	lab_put(s, "</ul></nav>\n</header>\n");
 }
 
 int lab_write_html(FILE *out, const struct lab_findings *f)
@@ -128,12 +138,14 @@ int lab_write_html(FILE *out, const struct lab_findings *f)
 	html_head(&s, f);
 	html_header(&s, f);
 	lab_put(&s, "<main>\n");
-	lab_html_matrix(&s, f);
-	html_stores(&s, f);
-	lab_html_figures(&s, f);
-	lab_html_bars(&s, f);
-	lab_html_timelines(&s, f);
-	lab_html_details(&s, f);
+	for (size_t i = 0; i < SECTIONS; i++) {
+		lab_put(&s,
+			"<section aria-labelledby=\"%s\">\n"
+			"<h2 id=\"%s\">%s</h2>\n",
+			sections[i].id, sections[i].id, sections[i].title);
+		sections[i].write(&s, f);
+		lab_put(&s, "</section>\n");
+	}
 	lab_put(&s, "</main>\n</body>\n</html>\n");
 	return lab_sheet_end(&s);
 }

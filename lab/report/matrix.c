@@ -56,10 +56,8 @@ static void matrix_rows(struct lab_sheet *s, const struct lab_findings *f,
 
 void lab_html_matrix(struct lab_sheet *s, const struct lab_findings *f)
 {
-	lab_put(s, "<section aria-labelledby=\"matrix\">\n"
-		   "<h2 id=\"matrix\">Verdicts</h2>\n");
 	if (f->n_stores == 0 || f->n_scenarios == 0) {
-		lab_put(s, "<p>Nothing was run.</p>\n</section>\n");
+		lab_put(s, "<p>Nothing was run.</p>\n");
 		return;
 	}
 	lab_put(s,
@@ -81,7 +79,7 @@ void lab_html_matrix(struct lab_sheet *s, const struct lab_findings *f)
 	lab_put(s, "</tr></thead>\n");
 	matrix_rows(s, f, false);
 	matrix_rows(s, f, true);
-	lab_put(s, "</table>\n</div>\n</section>\n");
+	lab_put(s, "</table>\n</div>\n");
 }
 
 static void detail_reasons(struct lab_sheet *s, const struct lab_findings *f,
@@ -140,11 +138,8 @@ static void scenario_details(struct lab_sheet *s, const struct lab_findings *f,
 
 void lab_html_details(struct lab_sheet *s, const struct lab_findings *f)
 {
-	lab_put(s, "<section aria-labelledby=\"details\">\n"
-		   "<h2 id=\"details\">Details</h2>\n");
 	if (f->n_stores == 0 || f->n_scenarios == 0)
 		lab_put(s, "<p>There are none.</p>\n");
 	for (size_t b = 0; f->n_stores && b < f->n_scenarios; b++)
 		scenario_details(s, f, b);
-	lab_put(s, "</section>\n");
 }

@@ -340,8 +340,6 @@ static void draw_timeline(struct lab_sheet *s, const struct lab_findings *f,
 
 void lab_html_timelines(struct lab_sheet *s, const struct lab_findings *f)
 {
-	lab_put(s, "<section aria-labelledby=\"timelines\">\n"
-		   "<h2 id=\"timelines\">Timelines</h2>\n");
 	lab_put_raw(
 		s,
 		f->n_timelines ?
@@ -354,5 +352,5 @@ void lab_html_timelines(struct lab_sheet *s, const struct lab_findings *f)
 			"<p>No fault was made.</p>\n<div>\n");
 	for (size_t i = 0; i < f->n_timelines; i++)
 		draw_timeline(s, f, i);
-	lab_put(s, "</div>\n</section>\n");
+	lab_put(s, "</div>\n");
 }
