@@ -23,9 +23,9 @@ struct lab_supervisor_answer {
 };
 
 /*
- * Make the directory, as mkdtemp(3) does, and report that; supervise until `ctl`
- * is closed or `owner`, a pidfd or -1, ends.  Runs in a forked child of a program
- * with threads: all calls are async-signal-safe in glibc.
+ * Make the directory, as mkdtemp(3) does, and report that; supervise until
+ * `ctl` is closed or `owner`, a pidfd or -1, ends.  Runs in a forked child of a
+ * program with threads: all calls are async-signal-safe in glibc.
  */
 _Noreturn void lab_supervise(int ctl, int owner, char *dir);
 

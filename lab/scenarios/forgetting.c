@@ -7,15 +7,13 @@
 void lab_run_server_flushed(struct lab_trial *t)
 {
 	struct lab_scene s;
-	int64_t begun;
 
 	lab_scene(t, &s, 0);
-	begun = lab_now();
 	lab_fault_begins(t, "the server is told to forget everything");
 	lab_must(t, t->sut->kind->flush(t->sut));
 	lab_fault_ends(t);
-	lab_history_wiped(t->history, "", begun, true);
-	lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
+	lab_history_wiped(t->history, "", t->fault_from, true);
+	lab_scene_inherit(t, &s, t->fault_from, LAB_LONG_MS / 2);
 	lab_wait(t, lab_found_bound_ms(t));
 	lab_scene_end(t, &s);
 }
@@ -25,16 +23,14 @@ void lab_run_server_full(struct lab_trial *t)
 	bool lasts = t->sut->caps & DLOCK_CAP_DURABLE;
 	struct lab_scene s;
 	struct lab_reply r;
-	int64_t begun;
 	int rc;
 
 	lab_scene(t, &s, 0);
-	begun = lab_now();
 	lab_fault_begins(t, "the server's memory is filled");
 	lab_must(t, t->sut->kind->fill(t->sut));
 	/* The server may have evicted the claim, or not. */
 	if (!lasts)
-		lab_history_wiped(t->history, "", begun, false);
+		lab_history_wiped(t->history, "", t->fault_from, false);
 	lab_wait(t, t->ttl_ms);
 	rc = lab_scene_end(t, &s);
 	r = lab_hear(s.b, t->ttl_ms + 5000);
@@ -55,15 +51,13 @@ void lab_run_server_full(struct lab_trial *t)
 void lab_run_clock_stepped(struct lab_trial *t)
 {
 	struct lab_scene s;
-	int64_t begun;
 	int rc;
 
 	lab_scene(t, &s, 0);
-	begun = lab_now();
 	lab_fault_begins(t, "the server's clock is set ahead by an hour");
 	lab_must(t, lab_sut_step_wall(t->sut, HOUR_MS));
 	/* Leases by the stepped clock have expired. */
-	lab_history_wiped(t->history, "", begun, false);
+	lab_history_wiped(t->history, "", t->fault_from, false);
 	lab_wait(t, lab_found_bound_ms(t));
 	rc = lab_scene_end(t, &s);
 	lab_must(t, lab_sut_step_wall(t->sut, 0));

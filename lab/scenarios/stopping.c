@@ -74,7 +74,7 @@ void lab_run_holder_paused(struct lab_trial *t)
 
 /* Measure how soon a client from before the restart can lock again, another
  * lock. */
-static void recover(struct lab_trial *t, struct lab_worker *c, int64_t begun)
+static void recover(struct lab_trial *t, struct lab_worker *c)
 {
 	struct lab_order e = { .verb = LAB_DO_ACQUIRE,
 			       .timeout_ms = LAB_LONG_MS / 2 };
@@ -85,7 +85,7 @@ static void recover(struct lab_trial *t, struct lab_worker *c, int64_t begun)
 	lab_expect(t, r.rc == DLOCK_OK, "after the restart: %s", r.text);
 	lab_measured(t, "recover-restart",
 		     "a client can lock again after the server was restarted",
-		     "ms", false, (double)(r.ended - begun) / 1e6);
+		     "ms", false, (double)(r.ended - t->fault_from) / 1e6);
 	lab_give(c);
 }
 
@@ -100,20 +100,18 @@ void lab_run_server_restarted(struct lab_trial *t)
 	bool lasts = t->sut->caps & DLOCK_CAP_DURABLE;
 	struct lab_worker *c = lab_join(t, "C: of another lock", 0);
 	struct lab_scene s;
-	int64_t begun;
 	int rc;
 
 	lab_scene(t, &s, 0);
-	begun = lab_now();
 	lab_fault_begins(t, "the server is killed and started again");
 	lab_must(t, lab_sut_kill(t->sut));
 	lab_must(t, lab_sut_restart(t->sut));
 	lab_fault_ends(t);
 	if (!lasts)
-		lab_history_wiped(t->history, "", begun, true);
-	recover(t, c, begun);
+		lab_history_wiped(t->history, "", t->fault_from, true);
+	recover(t, c);
 	if (!lasts) {
-		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
+		lab_scene_inherit(t, &s, t->fault_from, LAB_LONG_MS / 2);
 		/* A may take so long to find out. */
 		lab_wait(t, lab_found_bound_ms(t));
 	}
@@ -123,7 +121,7 @@ void lab_run_server_restarted(struct lab_trial *t)
 	lab_expect(t, rc != DLOCK_ELOST || !lasts,
 		   "declares DURABLE, and a hold was lost by a restart");
 	if (lasts)
-		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
+		lab_scene_inherit(t, &s, t->fault_from, LAB_LONG_MS / 2);
 }
 
 void lab_run_server_paused(struct lab_trial *t)
