@@ -32,8 +32,8 @@ struct lab_sheet {
 	int error; /* errno of the first failed write, or 0 */
 };
 
-/* Print as printf(), but: knows %d, %zu, %jd, %f (one decimal at most), %g (all
- * digits) and %s (escaped). */
+/* Print as printf(), but: knows %d, %zu, %jd, %ju, %f (one decimal at most), %g
+ * (all digits) and %s (escaped). */
 __attribute__((format(printf, 2, 3))) void
 lab_put(struct lab_sheet *s, const char *format, ...);
 

@@ -113,9 +113,9 @@ static void put_timeline(struct lab_sheet *s, const struct lab_timeline *t)
 
 		lab_put(s,
 			"%s{\"worker\": \"%s\", \"from\": %g, \"to\": %g, "
-			"\"token\": %jd, \"shared\": %s}",
+			"\"token\": %ju, \"shared\": %s}",
 			i ? ", " : "", t->participants[b->participant], b->from,
-			b->to, (intmax_t)b->token, truth(b->shared));
+			b->to, (uintmax_t)b->token, truth(b->shared));
 	}
 	lab_put(s, "], \"marks\": [");
 	for (size_t i = 0; i < t->n_marks; i++)

@@ -78,6 +78,22 @@ static void put_text(struct lab_sheet *s, const char *text)
 	}
 }
 
+static void put_signed(struct lab_sheet *s, intmax_t value)
+{
+	char text[LAB_SHORT];
+
+	snprintf(text, sizeof(text), "%jd", value);
+	lab_put_raw(s, text);
+}
+
+static void put_unsigned(struct lab_sheet *s, uintmax_t value)
+{
+	char text[LAB_SHORT];
+
+	snprintf(text, sizeof(text), "%ju", value);
+	lab_put_raw(s, text);
+}
+
 static void put_tenths(struct lab_sheet *s, double value)
 {
 	char text[LAB_SHORT];
@@ -116,7 +132,6 @@ static void put_exact(struct lab_sheet *s, double value)
 /* The directives are standard, so that the compiler checks the arguments. */
 void lab_put(struct lab_sheet *s, const char *format, ...)
 {
-	char text[LAB_SHORT];
 	const char *plain = format;
 	va_list args;
 
@@ -129,19 +144,17 @@ void lab_put(struct lab_sheet *s, const char *format, ...)
 			put_text(s, va_arg(args, const char *));
 			break;
 		case 'd':
-			snprintf(text, sizeof(text), "%d", va_arg(args, int));
-			lab_put_raw(s, text);
+			put_signed(s, va_arg(args, int));
 			break;
 		case 'z':
-			snprintf(text, sizeof(text), "%zu",
-				 va_arg(args, size_t));
-			lab_put_raw(s, text);
+			put_unsigned(s, va_arg(args, size_t));
 			plain++;
 			break;
 		case 'j':
-			snprintf(text, sizeof(text), "%jd",
-				 va_arg(args, intmax_t));
-			lab_put_raw(s, text);
+			if (format[2] == 'u')
+				put_unsigned(s, va_arg(args, uintmax_t));
+			else
+				put_signed(s, va_arg(args, intmax_t));
 			plain++;
 			break;
 		case 'g':

@@ -80,17 +80,19 @@ Test(report_say, ticks_are_few_and_round)
 	cr_expect_gt(lab_tick_step(0), 0);
 }
 
-Test(report_say, positions_are_tenths_whatever_was_measured)
+Test(report_say, integers_are_whole_and_positions_are_tenths)
 {
 	char *put = NULL;
 	size_t n;
 	struct lab_sheet s = { .out = open_memstream(&put, &n) };
 
 	cr_assert(s.out);
-	lab_put(&s, "%f %f %f %f %f %f|%d %zu%%", 12.34, 2.0, -0.04, -7.25,
-		(double)NAN, 1e300, -3, (size_t)4);
+	lab_put(&s, "%f %f %f %f %f %f|%d %zu %jd %ju%%", 12.34, 2.0, -0.04,
+		-7.25, (double)NAN, 1e300, -3, (size_t)4, INTMAX_MIN,
+		UINTMAX_MAX);
 	cr_expect_eq(lab_sheet_end(&s), 0);
-	cr_expect_str_eq(put, "12.3 2 0 -7.3 0 0|-3 4%");
+	cr_expect_str_eq(put, "12.3 2 0 -7.3 0 0|-3 4 -9223372036854775808 "
+			      "18446744073709551615%");
 	fclose(s.out);
 	free(put);
 }
