@@ -53,9 +53,9 @@ void lab_run_waiting_cost(struct lab_trial *t)
 	uint64_t asked;
 
 	lab_scene(t, &s, 0);
-	before = lab_beside(s.b, LAB_DO_STATS);
+	before = lab_stats(s.b);
 	lab_busy(s.b, ms);
-	after = lab_beside(s.b, LAB_DO_STATS);
+	after = lab_stats(s.b);
 	asked = after.attempts - before.attempts;
 	lab_give(s.a);
 	lab_scene_inherit(t, &s, lab_now(), LAB_LONG_MS);

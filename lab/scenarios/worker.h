@@ -66,8 +66,8 @@ struct lab_reply lab_give(struct lab_worker *p);
 struct lab_reply lab_take_as(struct lab_worker *p, enum lab_mode mode,
 			     uint32_t limit, int64_t timeout_ms);
 
-/* A verb after LAB_SIDE, while an order may be under way. */
-struct lab_reply lab_beside(struct lab_worker *p, enum lab_verb verb);
+/* LAB_DO_STATS, while an order may be under way. */
+struct lab_reply lab_stats(struct lab_worker *p);
 
 /* Wait until the worker waits in the store's queue, or is about to. */
 void lab_await_waiting(struct lab_worker *p);

@@ -136,9 +136,9 @@ struct lab_reply lab_give(struct lab_worker *p)
 	return lab_do(p, &e);
 }
 
-struct lab_reply lab_beside(struct lab_worker *p, enum lab_verb verb)
+struct lab_reply lab_stats(struct lab_worker *p)
 {
-	struct lab_order e = { .verb = verb };
+	struct lab_order e = { .verb = LAB_DO_STATS };
 	struct lab_reply r = { .rc = LAB_NO_REPLY };
 
 	lab_tell(p, &e);
@@ -153,7 +153,7 @@ void lab_await_waiting(struct lab_worker *p)
 
 	while (p && !p->trial->failed && lab_now() < deadline &&
 	       !lab_trial_stopped(p->trial)) {
-		if (lab_beside(p, LAB_DO_WAITERS).count > 0 || p->replied)
+		if (lab_stats(p).count > 0 || p->replied)
 			break;
 		lab_nap_ms(2);
 	}

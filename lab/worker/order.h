@@ -25,8 +25,7 @@ enum lab_verb {
 			     * a file called `other` -> count */
 	LAB_DO_FORK,        /* hold; a forked child may do nothing -> text */
 	LAB_SIDE,
-	LAB_DO_WAITERS,     /* -> count */
-	LAB_DO_STATS,       /* -> stats */
+	LAB_DO_STATS,       /* -> attempts; count: of waiters */
 	LAB_DO_QUIT         /* release, close, end */
 };
 
@@ -52,7 +51,7 @@ struct lab_reply {
 	int64_t ttl_ms;  /* hello */
 	int64_t linger_ms; /* hello */
 	uint32_t tid;    /* hello: of the acquirer */
-	uint64_t attempts, polls, lost; /* LAB_DO_STATS */
+	uint64_t attempts; /* LAB_DO_STATS */
 	char text[320];  /* the error, or "" */
 };
 

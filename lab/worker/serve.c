@@ -100,10 +100,10 @@ static void *run_acquirer(void *arg)
 	return NULL;
 }
 
-static void answer_beside(struct lab_executor *w, enum lab_verb verb)
+static void answer_beside(struct lab_executor *w)
 {
 	struct dlock_stats s = { .size = sizeof(s) };
-	struct lab_reply r = { .verb = verb };
+	struct lab_reply r = { .verb = LAB_DO_STATS };
 
 	if (w->client)
 		r.rc = dlock_get_stats(w->client, &s);
@@ -114,8 +114,6 @@ static void answer_beside(struct lab_executor *w, enum lab_verb verb)
 		pthread_mutex_unlock(&w->holds.mutex);
 	}
 	r.attempts = s.attempts;
-	r.polls = s.polls;
-	r.lost = s.lost;
 	send_reply(w, &r);
 }
 
@@ -135,7 +133,7 @@ static void receive_orders(struct lab_executor *w)
 		    e.verb == LAB_DO_QUIT)
 			return;
 		if (e.verb > LAB_SIDE) {
-			answer_beside(w, e.verb);
+			answer_beside(w);
 			continue;
 		}
 		pthread_mutex_lock(&w->mutex);
