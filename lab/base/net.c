@@ -5,49 +5,26 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-int lab_sockaddr(const struct lab_address *to, struct sockaddr_storage *addr,
-		 socklen_t *len)
+struct sockaddr_in lab_sockaddr(const struct lab_address *at)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET };
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)at->port) };
 
-	memset(addr, 0, sizeof(*addr));
-	if (to->path) {
-		if (strlen(to->path) >= sizeof(un.sun_path))
-			return lab_fail("%s: too long for a unix socket; set "
-					"TMPDIR to a shorter path",
-					to->path);
-		memcpy(un.sun_path, to->path, strlen(to->path));
-		memcpy(addr, &un, sizeof(un));
-		*len = sizeof(un);
-		return 0;
-	}
-	if (to->port < 0 || to->port > UINT16_MAX)
-		return lab_fail("%d: not a port", to->port);
-	in.sin_port = htons((uint16_t)to->port);
-	if (inet_pton(AF_INET, to->host ? to->host : LAB_LOOPBACK,
-		      &in.sin_addr) != 1)
-		return lab_fail("%s: not an IPv4 address", to->host);
-	memcpy(addr, &in, sizeof(in));
-	*len = sizeof(in);
-	return 0;
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return in;
 }
 
 int lab_reserve_port(int *out)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in in = lab_sockaddr(&(struct lab_address){ 0 });
 	socklen_t len = sizeof(in);
 	int on = 1;
 	int fd;
 
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return lab_fail("socket: %s", strerror(errno));
@@ -67,25 +44,18 @@ int lab_reserve_port(int *out)
 
 int lab_listen(const struct lab_address *at)
 {
-	struct sockaddr_storage addr;
-	socklen_t len;
+	struct sockaddr_in addr = lab_sockaddr(at);
 	int on = 1;
 	int fd;
 
-	if (lab_sockaddr(at, &addr, &len) < 0)
-		return -1;
-	fd = socket(addr.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-		    0);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return lab_fail("socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (struct sockaddr *)&addr, len) == 0 &&
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
 	    listen(fd, SOMAXCONN) == 0)
 		return fd;
-	if (at->path)
-		lab_fail("listening on %s: %s", at->path, strerror(errno));
-	else
-		lab_fail("listening on port %d: %s", at->port, strerror(errno));
+	lab_fail("listening on port %d: %s", at->port, strerror(errno));
 	close(fd);
 	return -1;
 }
@@ -119,31 +89,21 @@ static int finish_connecting(int fd, int64_t deadline)
 
 int lab_connect(const struct lab_address *to, int64_t deadline)
 {
-	struct sockaddr_storage addr;
-	socklen_t len;
+	struct sockaddr_in addr = lab_sockaddr(to);
 	int saved;
 	int rc;
 	int fd;
 
-	if (lab_sockaddr(to, &addr, &len) < 0) {
-		errno = EINVAL;
-		return -1;
-	}
-	fd = socket(addr.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    0);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return lab_fail("socket: %s", strerror(errno));
-	rc = connect(fd, (struct sockaddr *)&addr, len);
+	rc = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
 	if (rc < 0 && errno == EINPROGRESS)
 		rc = finish_connecting(fd, deadline);
 	if (rc < 0) {
 		saved = errno;
-		if (to->path)
-			lab_fail("connecting to %s: %s", to->path,
-				 strerror(saved));
-		else
-			lab_fail("connecting to port %d: %s", to->port,
-				 strerror(saved));
+		lab_fail("connecting to port %d: %s", to->port,
+			 strerror(saved));
 		close(fd);
 		errno = saved;
 		return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sockets for the lab: loopback and unix only, every call under an absolute
- * deadline of lab_now()'s clock, every descriptor close-on-exec.
+ * Sockets for the lab: on the loopback address only, every call under an
+ * absolute deadline of lab_now()'s clock, every descriptor close-on-exec.
  */
 #ifndef DLOCK_LAB_NET_H
 #define DLOCK_LAB_NET_H
@@ -9,21 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
-
-/* Where to: `path` for a unix socket, else an IPv4 `host` and `port`. */
-struct lab_address {
-	const char *host;
-	int port;
-	const char *path;
-};
+#include <netinet/in.h>
 
 #define LAB_LOOPBACK "127.0.0.1"
 
-/* Fill in the address for connect(2) and bind(2).  -1: the path is too long, or
- * the host is no numeric address. */
-int lab_sockaddr(const struct lab_address *to, struct sockaddr_storage *addr,
-		 socklen_t *len);
+struct lab_address {
+	int port; /* of LAB_LOOPBACK */
+};
+
+/* Return the address for connect(2) and bind(2). */
+struct sockaddr_in lab_sockaddr(const struct lab_address *at);
 
 /*
  * Take a free port of 127.0.0.1 and keep the port: while `*fd` is open the

@@ -6,14 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-int lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to)
+void lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to)
 {
-	int rc;
-
 	lab_proxy_lock(p);
-	rc = lab_proxy_set_aim(p, to);
+	p->to = *to;
 	lab_proxy_unlock(p);
-	return rc;
 }
 
 void lab_proxy_delay(struct lab_proxy *p, enum lab_way way, int64_t ms)

@@ -75,9 +75,7 @@ struct lab_proxy {
 	int listener;
 	int reserved; /* keeps a TCP port ours while connections are refused */
 	int port;
-	char to_host[64];
-	char to_path[108];
-	int to_port;
+	struct lab_address to;
 	int64_t patience_ms;
 	struct lab_fault fault[2];
 	struct lab_once swallow;
@@ -91,7 +89,6 @@ struct lab_proxy {
 void lab_proxy_lock(struct lab_proxy *p);
 void lab_proxy_unlock(struct lab_proxy *p);
 int lab_proxy_listen(struct lab_proxy *p);
-int lab_proxy_set_aim(struct lab_proxy *p, const struct lab_address *to);
 
 /* link.c; all with the lock held.  Links are never freed but by the
  * loop, which sees `dead`. */

@@ -3,7 +3,6 @@
 #include "lab/proxy/impl.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,21 +28,16 @@ static void drop_chunks(struct lab_stream *s)
 
 static int dial(struct lab_proxy *p, struct lab_link *l)
 {
-	struct lab_address to = { p->to_host, p->to_port,
-				  *p->to_path ? p->to_path : NULL };
-	struct sockaddr_storage addr;
-	socklen_t len;
+	struct sockaddr_in addr = lab_sockaddr(&p->to);
 	int on = 1;
 
-	if (lab_sockaddr(&to, &addr, &len) < 0)
-		return -1;
-	l->fd[1] = socket(addr.ss_family,
-			  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	l->fd[1] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			  0);
 	if (l->fd[1] < 0)
 		return -1;
 	setsockopt(l->fd[1], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	l->dialing = false;
-	if (connect(l->fd[1], (struct sockaddr *)&addr, len) == 0)
+	if (connect(l->fd[1], (struct sockaddr *)&addr, sizeof(addr)) == 0)
 		return 0;
 	l->dialing = errno == EINPROGRESS;
 	return l->dialing ? 0 : -1;

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,8 +13,7 @@
 
 static int open_all(struct lab_proxy *p, const struct lab_proxy_options *o)
 {
-	if (lab_proxy_set_aim(p, &o->to) < 0)
-		return -1;
+	p->to = o->to;
 	p->port = o->port;
 	p->patience_ms = o->patience_ms;
 	if (!o->port) {

@@ -40,7 +40,7 @@ void lab_proxy_free(struct lab_proxy *p);
 int lab_proxy_port(const struct lab_proxy *p);
 
 /* From now on, new connections go there. */
-int lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to);
+void lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to);
 
 /* Every chunk arrives `ms` later, in order. */
 void lab_proxy_delay(struct lab_proxy *p, enum lab_way way, int64_t ms);

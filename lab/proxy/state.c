@@ -5,7 +5,6 @@
 #include "lab/proxy/impl.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,25 +36,10 @@ void lab_proxy_unlock(struct lab_proxy *p)
 
 int lab_proxy_listen(struct lab_proxy *p)
 {
-	struct lab_address at = { .host = LAB_LOOPBACK, .port = p->port };
+	struct lab_address at = { p->port };
 
 	p->listener = lab_listen(&at);
 	return p->listener < 0 ? -1 : 0;
-}
-
-int lab_proxy_set_aim(struct lab_proxy *p, const struct lab_address *to)
-{
-	struct sockaddr_storage addr;
-	socklen_t len;
-
-	if (lab_sockaddr(to, &addr, &len) < 0)
-		return -1;
-	snprintf(p->to_host, sizeof(p->to_host), "%s",
-		 to->host ? to->host : LAB_LOOPBACK);
-	p->to_port = to->port;
-	snprintf(p->to_path, sizeof(p->to_path), "%s",
-		 to->path ? to->path : "");
-	return 0;
 }
 
 int lab_proxy_port(const struct lab_proxy *p)

@@ -33,10 +33,7 @@ static int reserve_ports(struct lab_ensemble *e, struct ports *ports)
 
 static int make_links(struct lab_ensemble *e, const struct ports *ports)
 {
-	struct lab_proxy_options o = {
-		.to = { .host = LAB_LOOPBACK },
-		.patience_ms = PATIENCE_MS,
-	};
+	struct lab_proxy_options o = { .patience_ms = PATIENCE_MS };
 
 	for (int from = 0; from < LAB_NODES; from++) {
 		for (int to = 0; to < LAB_NODES; to++) {

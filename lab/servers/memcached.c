@@ -23,17 +23,10 @@ static int memcached_command(struct lab_server *s, struct lab_args *args)
 		lab_arg(args, "-u");
 		lab_arg(args, "root");
 	}
-	if (o->no_tcp) {
-		snprintf(s->socket, sizeof(s->socket), "%s/mc.sock", s->dir);
-		lab_arg(args, "-s");
-		lab_arg(args, "%s", s->socket);
-		lab_arg(args, "-a0700");
-	} else {
-		lab_arg(args, o->without_tls ? "-lnotls:" LAB_LOOPBACK :
-					       "-l" LAB_LOOPBACK);
-		lab_arg(args, "-p%d", s->port);
-		lab_arg(args, "-U0");
-	}
+	lab_arg(args,
+		o->without_tls ? "-lnotls:" LAB_LOOPBACK : "-l" LAB_LOOPBACK);
+	lab_arg(args, "-p%d", s->port);
+	lab_arg(args, "-U0");
 	for (const char *const *a = o->args; a && *a; a++)
 		lab_arg(args, "%s", *a);
 	return 0;
@@ -74,8 +67,7 @@ static const struct lab_server_kind kind = {
 struct lab_server *lab_memcached_start(
 	const struct lab_memcached_options *options)
 {
-	return lab_server_start(&kind, options, sizeof(*options),
-				!options || !options->no_tcp, false);
+	return lab_server_start(&kind, options, sizeof(*options), false);
 }
 
 int lab_memcached_do(struct lab_server *s, char *reply, size_t size,

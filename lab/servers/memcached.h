@@ -5,9 +5,8 @@
 
 #include "lab/servers/server.h"
 
-/* Zeroed: a server on TCP with 64 MB and two threads. */
+/* Zeroed: a server with 64 MB and two threads. */
 struct lab_memcached_options {
-	bool no_tcp;     /* on s->socket alone; memcached cannot have both */
 	int memory_mb;   /* at least 2 */
 	int threads;
 	bool without_tls;/* at s->port, if `args` have it elsewhere */

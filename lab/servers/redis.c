@@ -62,7 +62,7 @@ static int redis_command(struct lab_server *s, struct lab_args *args)
 	const struct redis *r = redis_of(s);
 	char lines[1024];
 
-	if (r->o.unix_socket || r->o.no_tcp)
+	if (r->o.unix_socket)
 		snprintf(s->socket, sizeof(s->socket), "%s/redis.sock", s->dir);
 	optional_lines(s, lines, sizeof(lines));
 	if (lab_server_file(s, "redis.conf",
@@ -139,7 +139,7 @@ struct lab_server *lab_redis_start(const struct lab_redis_options *options)
 		r.o = *options;
 	for (size_t i = 0; i < sizeof(random); i++)
 		snprintf(r.secret + 2 * i, 3, "%02x", random[i]);
-	return lab_server_start(&kind, &r, sizeof(r), !r.o.no_tcp, r.o.wall);
+	return lab_server_start(&kind, &r, sizeof(r), r.o.wall);
 }
 
 int lab_redis_do(struct lab_server *s, char *reply, size_t size,

@@ -10,7 +10,6 @@ struct lab_redis_options {
 	bool aof;              /* append-only file, synced at every write */
 	const char *save;      /* snapshots, as in redis.conf: "1 1" */
 	bool unix_socket;      /* also on s->socket */
-	bool no_tcp;           /* on s->socket alone */
 	const char *password;  /* of the default user */
 	const char *users;     /* ACL lines: "user app on >pw ~a:* +get\n" */
 	const char *maxmemory; /* "20mb" */

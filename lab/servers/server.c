@@ -131,7 +131,7 @@ static int start_on_free_port(struct lab_server *s)
 	}
 }
 
-static int bring_up_server(struct lab_server *s, bool port, bool wall)
+static int bring_up_server(struct lab_server *s, bool wall)
 {
 	if (make_server_dir(s) < 0)
 		return -1;
@@ -140,12 +140,11 @@ static int bring_up_server(struct lab_server *s, bool port, bool wall)
 		if (!s->wall_ns)
 			return -1;
 	}
-	return port ? start_on_free_port(s) : start_process(s);
+	return start_on_free_port(s);
 }
 
 struct lab_server *lab_server_start(const struct lab_server_kind *kind,
-				    const void *options, size_t size, bool port,
-				    bool wall)
+				    const void *options, size_t size, bool wall)
 {
 	struct lab_server *s = calloc(1, sizeof(*s));
 
@@ -160,7 +159,7 @@ struct lab_server *lab_server_start(const struct lab_server_kind *kind,
 		memcpy(s->options, options, size);
 	s->kind = kind;
 	s->reserved = -1;
-	if (bring_up_server(s, port, wall) < 0) {
+	if (bring_up_server(s, wall) < 0) {
 		lab_server_free(s);
 		return NULL;
 	}
@@ -169,11 +168,7 @@ struct lab_server *lab_server_start(const struct lab_server_kind *kind,
 
 struct lab_address lab_server_address(const struct lab_server *s)
 {
-	struct lab_address a = { LAB_LOOPBACK, s->port, NULL };
-
-	if (!s->port)
-		a.path = s->socket;
-	return a;
+	return (struct lab_address){ s->port };
 }
 
 static int end_process(struct lab_server *s, int sig, int64_t ms)

@@ -45,7 +45,7 @@ struct lab_server {
 	char dir[96];           /* below TMPDIR */
 	char log[112];          /* the server's output */
 	char socket[112];       /* the unix socket, or "" */
-	int port;               /* on 127.0.0.1, or 0 */
+	int port;               /* on 127.0.0.1 */
 	int starts;             /* how many starts so far */
 	/* The rest is for lab/servers/server.c and lab/servers/wall.c. */
 	struct lab_process *process;
@@ -55,14 +55,13 @@ struct lab_server {
 };
 
 /*
- * Start a server and wait until it serves, as long as the kind may take.
- * The server keeps a copy of the options' `size` bytes, zeroes for NULL.
- * Without `port` the server has a unix socket alone.  `wall` makes
- * lab_server_step_wall() possible.  The message of a failure has the end of the
- * server's log.  Free with lab_server_free().
+ * Start a server and wait until it serves, as long as the kind may take.  The
+ * server keeps a copy of the options' `size` bytes, zeroes for NULL.  `wall`
+ * makes lab_server_step_wall() possible.  The message of a failure has the end
+ * of the server's log.  Free with lab_server_free().
  */
 struct lab_server *lab_server_start(const struct lab_server_kind *kind,
-				    const void *options, size_t size, bool port,
+				    const void *options, size_t size,
 				    bool wall);
 
 /* Make every thread that waits for a server to come up give up once `stop` is
@@ -70,7 +69,6 @@ struct lab_server *lab_server_start(const struct lab_server_kind *kind,
 void lab_server_stop_waiting(const atomic_bool *stop);
 bool lab_server_waits(void);
 
-/* Return the server's address: the unix socket if it has no port. */
 struct lab_address lab_server_address(const struct lab_server *s);
 
 /* Send SIGTERM, and SIGKILL if the server stays; SIGKILL at once.  Both return

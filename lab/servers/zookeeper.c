@@ -119,7 +119,7 @@ static const struct lab_server_kind kind = {
 
 struct lab_server *lab_zk_start(const struct lab_zk_options *options)
 {
-	return lab_server_start(&kind, options, sizeof(*options), true, false);
+	return lab_server_start(&kind, options, sizeof(*options), false);
 }
 
 int lab_zk_word(struct lab_server *s, const char *word, char *reply,

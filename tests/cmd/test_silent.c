@@ -15,7 +15,7 @@ static char uri[80];
 
 static void begin(void)
 {
-	struct lab_proxy_options o = { .to.host = LAB_LOOPBACK };
+	struct lab_proxy_options o = { 0 };
 
 	world_begin();
 	server = lab_redis_start(NULL);

@@ -99,7 +99,7 @@ static bool answers(void)
 	const struct lab_sut_kind *kind = sut.kind;
 	const struct lab_exchange *first = kind->hello.len ? &kind->hello :
 							     &kind->ping;
-	struct lab_address to = { .host = LAB_LOOPBACK };
+	struct lab_address to;
 	bool all = true;
 
 	for (size_t i = 0; i < sut.n_nodes; i++) {

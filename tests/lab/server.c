@@ -87,7 +87,7 @@ Test(server, one_that_is_not_installed_is_named)
 						    .command = odd_command,
 						    .probe = no_answer };
 
-	cr_expect_null(lab_server_start(&odd, NULL, 0, true, false));
+	cr_expect_null(lab_server_start(&odd, NULL, 0, false));
 	cr_expect(strstr(lab_errmsg(), "no-such-server: not found"), "%s",
 		  lab_errmsg());
 }
