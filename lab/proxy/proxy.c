@@ -14,13 +14,10 @@
 static int open_all(struct lab_proxy *p, const struct lab_proxy_options *o)
 {
 	p->to = o->to;
-	p->port = o->port;
 	p->patience_ms = o->patience_ms;
-	if (!o->port) {
-		p->port = lab_reserve_port(&p->reserved);
-		if (p->port < 0)
-			return -1;
-	}
+	p->port = lab_reserve_port(&p->reserved);
+	if (p->port < 0)
+		return -1;
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->wake < 0)
 		return lab_fail("eventfd: %s", strerror(errno));

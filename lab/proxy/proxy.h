@@ -25,7 +25,6 @@ enum lab_way { LAB_UP, LAB_DOWN };
 
 struct lab_proxy_options {
 	struct lab_address to; /* the server */
-	int port;              /* to listen on; 0: a free port */
 	int64_t patience_ms;   /* how long a client waits for an absent
 			        * server */
 };

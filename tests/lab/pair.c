@@ -34,7 +34,7 @@ void open_pair(void)
 void pair_set_up(void)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
-	struct lab_proxy_options o = { .port = 0 };
+	struct lab_proxy_options o = { .patience_ms = 0 };
 	socklen_t len = sizeof(in);
 
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
