@@ -75,11 +75,6 @@ struct lab_trial {
  * the reason; the finding tells the first outcome, too. */
 void lab_trial_run(struct lab_trial *t);
 
-/* For lab_trial_run(): read the history, look for violations; and the
- * verdict. */
-void lab_trial_judge(struct lab_trial *t);
-enum lab_outcome lab_trial_outcome(const struct lab_trial *t);
-
 /* Return the lease of most trials; a ttl in the URI stays. */
 int64_t lab_usual_ttl_ms(const struct lab_sut *s, bool quick);
 

@@ -42,7 +42,7 @@ static void optional_lines(const struct lab_server *s, char *text, size_t size)
 	*text = '\0';
 	add_line(text, size, "appendonly", o->aof ? "yes" : "no");
 	add_line(text, size, "appendfsync", o->aof ? "always" : NULL);
-	add_line(text, size, "save", o->save ? o->save : "\"\"");
+	add_line(text, size, "save", "\"\"");
 	add_line(text, size, "unixsocket", *s->socket ? s->socket : NULL);
 	add_line(text, size, "requirepass", o->password);
 	add_line(text, size, "maxmemory", o->maxmemory);

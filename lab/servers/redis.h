@@ -8,7 +8,6 @@
 /* Zeroed: a server on TCP, no password, no data. */
 struct lab_redis_options {
 	bool aof;              /* append-only file, synced at every write */
-	const char *save;      /* snapshots, as in redis.conf: "1 1" */
 	bool unix_socket;      /* also on s->socket */
 	const char *password;  /* of the default user */
 	const char *users;     /* ACL lines: "user app on >pw ~a:* +get\n" */
