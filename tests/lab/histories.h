@@ -37,10 +37,17 @@ struct history {
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
+#define NO_TOKENS .check = { .no_tokens = true }
+#define STRICT_BUSY .check = { .strict_busy = true }
 #define FOUND_IN(ms) .check = { .found_ns = (ms) * SCALE }
 #define KILLED(when, pid) { LAB_KILLED, .at = (when), .value = (pid) }
 #define WIPED(from, to) { LAB_WIPED, .at = (to), .value = (from), .rc = 1 }
 #define PERHAPS_WIPED(from, to) { LAB_WIPED, .at = (to), .value = (from) }
+/* A write at a place, answered after the largest token so far. */
+#define ACCEPTED(when, place, t, most) \
+	{ LAB_WROTE, (when), (place), .rc = 1, .token = (t), .largest = (most) }
+#define REFUSED(when, place, t, most) \
+	{ LAB_WROTE, (when), (place), .token = (t), .largest = (most) }
 #define STOOD_STILL(from, to, pid) \
 	{ LAB_PAUSED, .at = (from), .value = (pid) }, \
 	{ LAB_RESUMED, .at = (to), .value = (pid) }
