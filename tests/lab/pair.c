@@ -4,7 +4,6 @@
 #include "lab/base/fail.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,9 +14,9 @@ int listener;
 int client;
 int server;
 
-int connect_client(void)
+int connect_client(struct lab_proxy *p)
 {
-	struct lab_address to = { .port = lab_proxy_port(proxy) };
+	struct lab_address to = { .port = lab_proxy_port(p) };
 	int fd = lab_connect(&to, lab_after_ms(LONG_MS));
 
 	cr_assert_geq(fd, 0, "%s", lab_errmsg());
@@ -26,23 +25,17 @@ int connect_client(void)
 
 void open_pair(void)
 {
-	client = connect_client();
+	client = connect_client(proxy);
 	server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	cr_assert_geq(server, 0);
 }
 
 void pair_set_up(void)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET };
 	struct lab_proxy_options o = { .patience_ms = 0 };
-	socklen_t len = sizeof(in);
 
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(listener, (struct sockaddr *)&in, len), 0);
+	o.to.port = lab_reserve_port(&listener);
 	cr_assert_eq(listen(listener, 64), 0);
-	getsockname(listener, (struct sockaddr *)&in, &len);
-	o.to.port = ntohs(in.sin_port);
 	proxy = lab_proxy_new(&o);
 	cr_assert(proxy, "%s", lab_errmsg());
 	open_pair();

@@ -20,8 +20,8 @@ extern int server;
 void pair_set_up(void);
 void pair_tear_down(void);
 
-/* Connect through the proxy; also accept the server's end. */
-int connect_client(void);
+/* Connect through a proxy; also accept the server's end. */
+int connect_client(struct lab_proxy *p);
 void open_pair(void);
 
 void put(int fd, const char *text);

@@ -108,7 +108,7 @@ Test(proxy_end, of_who_cannot_be_reached_gets_through_no_hole)
 		lab_proxy_hole(proxy, LAB_UP, holes & 1);
 		lab_proxy_hole(proxy, LAB_DOWN, holes & 2);
 		close(client);
-		client = connect_client();
+		client = connect_client(proxy);
 		saw(LAB_UNREACHED, holes);
 		expect_silence(client);
 		put(client, "anybody there?");

@@ -39,20 +39,11 @@ static struct lab_proxy *patient(int *port_of, int64_t patience_ms)
 	return p;
 }
 
-static int through(struct lab_proxy *p)
-{
-	struct lab_address to = { .port = lab_proxy_port(p) };
-	int fd = lab_connect(&to, lab_after_ms(LONG_MS));
-
-	cr_assert_geq(fd, 0, "%s", lab_errmsg());
-	return fd;
-}
-
 Test(proxy_patience, may_wait_for_the_server)
 {
 	int late, served;
 	struct lab_proxy *p = patient(&late, LONG_MS);
-	int fd = through(p);
+	int fd = connect_client(p);
 
 	put(fd, "early");
 	cr_assert_eq(lab_proxy_wait(p, LAB_UNREACHED, 3, LONG_MS), 0);
@@ -73,7 +64,7 @@ Test(proxy_patience, waits_for_the_server_no_longer_than_told)
 {
 	int never;
 	struct lab_proxy *p = patient(&never, SHORT_MS);
-	int fd = through(p);
+	int fd = connect_client(p);
 
 	expect_get(fd, "RST");
 	cr_expect_geq(lab_proxy_stat(p, LAB_UNREACHED), 2);
