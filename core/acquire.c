@@ -160,7 +160,8 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 
 /* Clean up: release at once if the store answers; else the renewer releases, or
  * dlock_close() if it waits for us.  After a cancelled wait, only the rest of
- * the wait's `ask` time is spent on this. */
+ * the wait's `ask` time is spent on this.  Where no thread waits for an answer,
+ * the renewer releases. */
 static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 {
 	struct dlock_client *c = claim->client;
@@ -178,7 +179,8 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	if (limit <= now && dlki_patience_over(&w->patience))
 		rc = DLOCK_EUNREACHABLE;
 	/* A claim that was never sent is released without a request. */
-	if ((rc != DLOCK_EUNREACHABLE || claim->residue.is == DLKI_NONE) &&
+	if (((rc != DLOCK_EUNREACHABLE && !(c->attendant && w->no_wait)) ||
+	     claim->residue.is == DLKI_NONE) &&
 	    !closing)
 		DLKI_STORE(c, left = c->backend->release(claim->ticket, limit,
 							 &err));

@@ -159,6 +159,9 @@ int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)
 	while (claim->busy) {
 		if (dlk_now() >= dlk_deadline(deadline))
 			return 0;
+		if (c->schedule.hurry &&
+		    c->schedule.hurry(claim, dlk_deadline(deadline)))
+			continue;
 		dlk_cond_wait(&c->changed, &c->mu, dlk_deadline(deadline));
 	}
 	claim->busy = 1;
@@ -172,6 +175,8 @@ void dlki_claim_yield(struct dlki_claim *claim)
 	if (claim->state == DLKI_HELD)
 		dlki_schedule_extended(claim);
 	pthread_cond_broadcast(&claim->client->changed);
+	if (claim->client->schedule.renewals)
+		dlki_asyncs_rouse_releases(&claim->client->asyncs);
 }
 
 void dlki_claim_explain(struct dlki_claim *claim, const char *why)

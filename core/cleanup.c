@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/cleanup.h"
 
+#include <stdlib.h>
+
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/event.h"
@@ -16,11 +18,12 @@
 #define BATCH 16
 
 /* Clean-ups, seized and with a reference each, and the releases' deadlines. */
-struct batch {
+struct dlki_cleanups {
 	struct dlki_claim *claim[BATCH];
 	dlk_time deadline[BATCH];
 	bool asks[BATCH]; /* the store answers later */
 	size_t n;
+	int used; /* a thread is at them */
 	dlk_time sent;
 	struct dlk_error first; /* code 0: no error */
 };
@@ -32,7 +35,8 @@ static size_t batch_most(const struct dlock_client *c)
 	return DLKI_HAS(c->backend, answers_later) ? BATCH : 1;
 }
 
-static void add(struct batch *b, struct dlki_claim *claim, dlk_time deadline)
+static void add(struct dlki_cleanups *b, struct dlki_claim *claim,
+		dlk_time deadline)
 {
 	claim->busy = 1;
 	dlki_claim_ref(claim);
@@ -42,7 +46,7 @@ static void add(struct batch *b, struct dlki_claim *claim, dlk_time deadline)
 }
 
 /* Without mu. */
-static void release_one(struct batch *b, size_t i, int no_wait)
+static void release_one(struct dlki_cleanups *b, size_t i, int no_wait)
 {
 	struct dlki_claim *claim = b->claim[i];
 	struct dlock_client *c = claim->client;
@@ -67,7 +71,7 @@ static void release_one(struct batch *b, size_t i, int no_wait)
 
 /* Release the claims, in one flight if the store can.  Releases mu meanwhile.
  * The code of the first error, or 0. */
-static int release_batch(struct dlock_client *c, struct batch *b)
+static int release_batch(struct dlock_client *c, struct dlki_cleanups *b)
 {
 	b->sent = dlk_now();
 	b->first.code = 0;
@@ -94,7 +98,7 @@ static dlk_time cleanup_deadline(const struct dlock_client *c, dlk_time now)
 
 /* Add the next due clean-up, if there is one.  The deadline is in the past if
  * there is no point in asking the store. */
-static int add_due(struct batch *b, struct dlock_client *c)
+static int add_due(struct dlki_cleanups *b, struct dlock_client *c)
 {
 	struct dlki_schedule *schedule = &c->schedule;
 	dlk_time now = dlk_now();
@@ -123,13 +127,101 @@ static int add_due(struct batch *b, struct dlock_client *c)
 	return 0;
 }
 
+static void fill(struct dlki_cleanups *b, struct dlock_client *c)
+{
+	b->n = 0;
+	while (b->n < batch_most(c) && add_due(b, c))
+		continue;
+}
+
+static void drop_settled(struct dlki_cleanups *b)
+{
+	size_t n = b->n;
+
+	b->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!b->asks[i])
+			continue;
+		b->asks[b->n] = 1;
+		b->deadline[b->n] = b->deadline[i];
+		b->claim[b->n++] = b->claim[i];
+	}
+}
+
+/* Meanwhile no other thread adds clean-ups.  Leaves mu. */
+static void begin_use(struct dlock_client *c, struct dlki_cleanups *b)
+{
+	b->used = 1;
+	c->schedule.clean_is_full = 1;
+	pthread_mutex_unlock(&c->mu);
+}
+
+static void end_use(struct dlock_client *c, struct dlki_cleanups *b)
+{
+	pthread_mutex_lock(&c->mu);
+	b->used = 0;
+	drop_settled(b);
+	c->schedule.clean_is_full = b->n > 0;
+}
+
+static void release_kept(struct dlock_client *c, struct dlki_cleanups *b)
+{
+	if (b->used)
+		return;
+	if (b->n == 0) {
+		fill(b, c);
+		b->sent = dlk_now();
+		b->first.code = 0;
+	}
+	begin_use(c, b);
+	for (size_t i = 0; i < b->n; i++)
+		release_one(b, i, 1);
+	end_use(c, b);
+}
+
+int dlki_cleanups_hurry(const struct dlki_claim *claim)
+{
+	struct dlock_client *c = claim->client;
+	struct dlki_cleanups *b = c->schedule.cleanups;
+	size_t i = 0;
+
+	while (i < b->n && b->claim[i] != claim)
+		i++;
+	if (b->used || i == b->n)
+		return 0;
+	begin_use(c, b);
+	release_one(b, i, 0);
+	end_use(c, b);
+	return 1;
+}
+
+struct dlki_cleanups *dlki_cleanups_new(void)
+{
+	return calloc(1, sizeof(struct dlki_cleanups));
+}
+
+/* dlock_close() releases the claims. */
+void dlki_cleanups_end(struct dlock_client *c)
+{
+	struct dlki_cleanups *b = c->schedule.cleanups;
+
+	for (size_t i = 0; b && i < b->n; i++) {
+		dlki_claim_yield(b->claim[i]);
+		dlki_claim_unref(b->claim[i]);
+	}
+	free(b);
+	c->schedule.cleanups = NULL;
+}
+
 void dlki_cleanup_round(struct dlock_client *c)
 {
-	struct batch b;
+	struct dlki_cleanups b;
 
-	b.n = 0;
-	while (b.n < batch_most(c) && add_due(&b, c))
-		;
+	if (c->schedule.cleanups) {
+		release_kept(c, c->schedule.cleanups);
+		return;
+	}
+	fill(&b, c);
 	if (b.n > 0)
 		(void)release_batch(c, &b);
 }
@@ -219,7 +311,8 @@ static int await_release(struct dlki_claim *claim, dlk_time latest)
 	return idle;
 }
 
-static void collect(struct batch *b, struct dlki_record *r, dlk_time deadline)
+static void collect(struct dlki_cleanups *b, struct dlki_record *r,
+		    dlk_time deadline)
 {
 	struct dlki_claim *claim;
 
@@ -241,7 +334,7 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 	int swept = claim != NULL;
 
 	for (; claim; claim = next_unconfirmed(r)) {
-		struct batch b;
+		struct dlki_cleanups b;
 
 		b.n = 0;
 		if (dlk_now() > latest)

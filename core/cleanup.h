@@ -15,7 +15,7 @@
 #include "core/claim.h"
 #include "core/record.h"
 
-/* All need the client's mu. */
+/* All but dlki_cleanups_new() need the client's mu. */
 
 /* Release the clean-ups that are due, at most 16.  Releases mu meanwhile. */
 void dlki_cleanup_round(struct dlock_client *client);
@@ -32,5 +32,16 @@ void dlki_cleanup_settle(struct dlki_claim *claim, dlk_time sent, int rc);
  */
 int dlki_cleanup_sweep(struct dlki_record *record, dlk_time latest,
 		       dlk_time deadline, struct dlk_error *err);
+
+/* ---- Clean-ups that no thread waits for: see struct dlki_schedule -------- */
+
+/* NULL: no memory. */
+struct dlki_cleanups *dlki_cleanups_new(void);
+
+/* Leave the clean-ups under way to dlock_close(), and free. */
+void dlki_cleanups_end(struct dlock_client *client);
+
+/* As dlki_schedule.hurry: the release has a deadline of its own. */
+int dlki_cleanups_hurry(const struct dlki_claim *claim);
 
 #endif

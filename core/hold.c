@@ -92,5 +92,7 @@ bool dlki_hold_end_waits(const dlock_hold *hold, int last)
 	const struct dlki_claim *claim = dlki_hold_claim(hold);
 
 	return dlki_event_holds_up(hold) ||
-	       (last && claim->upgrades > 0 && !claim->client->closing);
+	       (last && !claim->client->closing &&
+		(claim->upgrades > 0 ||
+		 (claim->busy && claim->client->schedule.renewals)));
 }

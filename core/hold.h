@@ -26,9 +26,9 @@ int dlki_hold_fits(const struct dlki_claim *claim, dlk_time now);
 dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 			dlk_time asked_at, dlk_time now);
 
-/* Does the release of the hold wait: for an on_event about the hold, or, if it
- * is the last of a read side, for the upgrades beside it, unless the client is
- * closed? */
+/* Does the release of the hold wait: for an on_event about the hold; or, if it
+ * is the last and the client is not closed, for the upgrades beside a read
+ * side, or for a renewal that no thread waits for? */
 bool dlki_hold_end_waits(const dlock_hold *hold, int last);
 
 #endif

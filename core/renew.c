@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The renewer, and the threads of the schedule. */
-#include "core/claim.h"
+#include "core/renew.h"
+
+#include <stdlib.h>
+
 #include "core/base/clock.h"
 #include "core/base/container.h"
 #include "core/base/error.h"
-#include "core/log.h"
 #include "core/cleanup.h"
 #include "core/lifecycle.h"
-#include "core/overdue.h"
+#include "core/log.h"
+#include "core/registry.h"
 #include "core/schedule.h"
 #include "core/store.h"
 #include "core/watch.h"
@@ -15,8 +17,11 @@
 #define BATCH 1024
 #define PAUSE_MIN_NS (5 * DLK_MS)
 
-struct batch {
-	size_t n, n_pending; /* the pending come first */
+struct dlki_renewals {
+	size_t n, n_pending;    /* the pending come first */
+	int used;               /* a thread is at them */
+	struct dlk_error first; /* of the servers that have answered since no
+				 * claim was pending, or code 0 */
 	struct dlki_claim *claim[BATCH];
 	struct dlk_ticket *ticket[BATCH];
 	enum dlk_renewal verdict[BATCH];
@@ -28,7 +33,7 @@ static dlk_time batch_horizon(const struct dlki_schedule *schedule)
 	return dlk_now() + schedule->interval_ms * DLK_MS / 20;
 }
 
-static void add_to_batch(struct batch *b, struct dlki_claim *claim)
+static void add_to_batch(struct dlki_renewals *b, struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
 	dlk_time now = dlk_now();
@@ -51,7 +56,7 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 /* All claims added together have the same time: a claim with a short lease
  * would have no time after a slow store, and the others too little beside
  * it. */
-static int64_t limit_of(const struct batch *b)
+static int64_t limit_of(const struct dlki_renewals *b)
 {
 	size_t first = b->n_pending < b->n ? b->n_pending : 0;
 
@@ -59,7 +64,7 @@ static int64_t limit_of(const struct batch *b)
 }
 
 /* Add the claims that are due. */
-static void fill_batch(struct dlock_client *c, struct batch *b)
+static void fill_batch(struct dlock_client *c, struct dlki_renewals *b)
 {
 	struct dlki_schedule *schedule = &c->schedule;
 	struct dlki_timer *first;
@@ -186,7 +191,7 @@ static void settle(struct dlki_claim *claim, enum dlk_renewal verdict,
 
 /* Settle the claims whose servers have answered, or have not in time; the
  * pending claims stay in the batch. */
-static void settle_batch(struct batch *b, const char *why)
+static void settle_batch(struct dlki_renewals *b, const char *why)
 {
 	size_t n = b->n;
 
@@ -202,7 +207,7 @@ static void settle_batch(struct batch *b, const char *why)
 	b->n_pending = b->n;
 }
 
-static int has_pending(const struct batch *b)
+static int has_pending(const struct dlki_renewals *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->verdict[i] == DLK_PENDING)
@@ -220,169 +225,127 @@ static void note_answer(struct dlock_client *c, const struct dlk_error *err)
 }
 
 /* Have the store renew the batch, until the first server has answered, or for a
- * moment.  `first` is the error of the servers that have answered since no
- * claim was pending. */
-static void renew_batch(struct dlock_client *c, struct batch *b,
-			struct dlk_error *first)
+ * moment; or without a wait. */
+static void renew_batch(struct dlock_client *c, struct dlki_renewals *b,
+			dlk_time deadline, int no_wait)
 {
-	dlk_time deadline = dlki_after_ms(dlk_now(), limit_of(b));
 	struct dlk_error err = { 0 };
 
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++) {
 		b->verdict[i] = DLK_UNKNOWN;
+		b->ticket[i]->no_wait = no_wait;
+	}
 	pthread_mutex_unlock(&c->mu);
 	DLKI_STORE(c, c->backend->renew(c->session, b->ticket, b->verdict, b->n,
 					deadline, &err));
-	if (first->code == 0)
-		*first = err;
+	if (b->first.code == 0)
+		b->first = err;
 	if (!has_pending(b)) {
-		note_answer(c, first);
-		first->code = 0;
+		note_answer(c, &b->first);
+		b->first.code = 0;
 	}
+	for (size_t i = 0; i < b->n; i++)
+		b->ticket[i]->no_wait = 0;
 	pthread_mutex_lock(&c->mu);
 	settle_batch(b, err.code ? err.text : "the store did not answer");
 }
 
-/* Do the due work: renewals in a batch, then clean-up; and as long as a server
- * does not answer, the work that falls due at the others.  With mu held, which
- * is released while the backend works. */
-static void renew_round(struct dlock_client *c)
+static void renew_due(struct dlock_client *c, struct dlki_renewals *b,
+		      int no_wait)
 {
-	struct batch b;
-	struct dlk_error first = { 0 };
+	if (!c->schedule.stop)
+		fill_batch(c, b);
+	if (b->n > 0)
+		renew_batch(c, b, dlki_after_ms(dlk_now(), limit_of(b)),
+			    no_wait);
+}
+
+/* A single batch of clean-ups a round: renewals come first.  After `stop`,
+ * dlock_close() waits for us, and then releases the rest. */
+static void clean_up(struct dlock_client *c)
+{
+	if (!c->schedule.stop)
+		dlki_cleanup_round(c);
+}
+
+/* Meanwhile no other thread adds renewals. */
+static void begin_use(struct dlock_client *c, struct dlki_renewals *b)
+{
+	b->used = 1;
+	c->schedule.work_is_full = 1;
+}
+
+static void end_use(struct dlock_client *c, struct dlki_renewals *b)
+{
+	b->used = 0;
+	c->schedule.work_is_full = b->n == BATCH;
+}
+
+static void wait_for_all(struct dlock_client *c)
+{
+	struct dlki_renewals b;
 
 	b.n = b.n_pending = 0;
+	b.first.code = 0;
 	do {
 		/* More renewals fall due meanwhile. */
-		for (int i = 0; i < 2; i++) {
-			if (!c->schedule.stop)
-				fill_batch(c, &b);
-			if (b.n > 0)
-				renew_batch(c, &b, &first);
-		}
-		/* A single batch a round: renewals come first.  After `stop`,
-		 * dlock_close() waits for us, and then releases the rest. */
-		if (!c->schedule.stop)
-			dlki_cleanup_round(c);
+		for (int i = 0; i < 2; i++)
+			renew_due(c, &b, 0);
+		clean_up(c);
 	} while (b.n > 0);
 }
 
-/* ---- The threads --------------------------------------------------------- */
-
-/* Declare claims lost when their lease has run out.  A renewal does not touch
- * the heap: after a renewal the claim is put back with the new end. */
-static void lose_expired(struct dlki_schedule *schedule)
+void dlki_renew_round(struct dlock_client *c)
 {
-	struct dlki_timer *first;
-	dlk_time now = dlk_now();
+	struct dlki_renewals *b = c->schedule.renewals;
 
-	while ((first = dlki_heap_due(&schedule->expiry, now))) {
-		struct dlki_claim *claim =
-			DLKI_CONTAINER_OF(first, struct dlki_claim, expiry);
-
-		dlki_heap_remove(&schedule->expiry, first);
-		if (dlki_claim_valid(claim))
-			dlki_schedule_moved(claim,
-					    atomic_load(&claim->valid_until));
-		else
-			dlki_claim_expire(claim);
+	if (!b) {
+		wait_for_all(c);
+		return;
 	}
-}
-
-/* Lose the claims that have run out, whatever the store does at the time, and
- * tell the renewer when work is due. */
-static void look(struct dlki_source *source)
-{
-	struct dlock_client *c = DLKI_CONTAINER_OF(source, struct dlock_client,
-						   schedule.source);
-	struct dlki_schedule *schedule = &c->schedule;
-	dlk_time next, end, overdue;
-
-	pthread_mutex_lock(&c->mu);
-	overdue = schedule->stop ? DLK_FOREVER : dlki_overdue_end(c);
-	if (!schedule->stop) {
-		lose_expired(schedule);
-		next = dlki_schedule_due(schedule);
-		if (next <= dlk_now()) {
-			dlki_job_post(&schedule->job);
-			next = DLK_FOREVER; /* it arms the timer when done */
-		}
-		end = dlki_heap_next(&schedule->expiry);
-		if (end < next)
-			next = end;
-		if (overdue < next)
-			next = overdue;
-		schedule->armed = next;
-		dlki_source_at(&schedule->source, next);
+	if (!b->used) {
+		begin_use(c, b);
+		renew_due(c, b, 1);
+		end_use(c, b);
 	}
-	pthread_mutex_unlock(&c->mu);
+	clean_up(c);
 }
 
-/* The renewer: a round. */
-static int renew(struct dlki_job *job)
-{
-	struct dlock_client *c = DLKI_CONTAINER_OF(job, struct dlock_client,
-						   schedule.job);
-	struct dlki_schedule *schedule = &c->schedule;
-	dlk_time due;
-	int more = 0;
+/* ---- Renewals that no thread waits for ----------------------------------- */
 
-	pthread_mutex_lock(&c->mu);
-	if (!schedule->stop && dlki_schedule_due(schedule) <= dlk_now())
-		renew_round(c);
-	if (!schedule->stop) {
-		due = dlki_schedule_due(schedule);
-		more = due <= dlk_now();
-		if (!more)
-			dlki_schedule_arm(schedule, due);
+static int has(const struct dlki_renewals *b, const struct dlki_claim *claim)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->claim[i] == claim)
+			return 1;
 	}
-	pthread_mutex_unlock(&c->mu);
-	return more;
+	return 0;
 }
 
-/* max(2 ms + 1 % of ttl, the store's own granularity). */
-static int64_t margin_of(const struct dlk_session *s)
+int dlki_renewals_hurry(const struct dlki_claim *claim, dlk_time deadline)
 {
-	int64_t own = 2 + s->ttl_ms / 100;
+	struct dlock_client *c = claim->client;
+	struct dlki_renewals *b = c->schedule.renewals;
 
-	return own > s->margin_ms ? own : s->margin_ms;
-}
-
-static void schedule_set_up(struct dlki_schedule *schedule,
-			    const struct dlk_session *s)
-{
-	schedule->ttl_ms = s->ttl_ms;
-	schedule->margin_ms = margin_of(s);
-	schedule->linger_ms = s->linger_ms;
-	schedule->interval_ms = s->ttl_ms > 0 ? s->ttl_ms / 3 : s->check_ms;
-	if (s->ttl_ms > 0 && s->check_ms > 0 &&
-	    s->check_ms < schedule->interval_ms)
-		schedule->interval_ms = s->check_ms;
-	if (s->ttl_ms > 0 && schedule->interval_ms == 0)
-		schedule->interval_ms = 1;
-	schedule->short_ms = s->ttl_ms / 3;
-	schedule->armed = DLK_FOREVER;
-	schedule->source.ready = look;
-	schedule->job.run = renew;
-}
-
-int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
-{
-	struct dlki_schedule *schedule = &c->schedule;
-	int rc;
-
-	schedule_set_up(schedule, c->session);
-	rc = dlki_source_join(&schedule->source, c->attendant);
-	if (rc == 0)
-		rc = dlki_job_join(&schedule->job, c->attendant);
-	if (rc == 0)
+	if (!b || b->used || !has(b, claim))
 		return 0;
-	dlki_source_leave(&schedule->source);
-	return dlki_system(err, rc, "starting a thread");
+	begin_use(c, b);
+	renew_batch(c, b, deadline, 0);
+	end_use(c, b);
+	return 1;
 }
 
-void dlki_threads_stop(struct dlock_client *c)
+struct dlki_renewals *dlki_renewals_new(void)
 {
-	dlki_source_leave(&c->schedule.source);
-	dlki_job_leave(&c->schedule.job);
+	return calloc(1, sizeof(struct dlki_renewals));
+}
+
+void dlki_renewals_end(struct dlock_client *c)
+{
+	struct dlki_renewals *b = c->schedule.renewals;
+
+	while (b && b->n > 0)
+		renew_batch(c, b, 0, 0);
+	free(b);
+	c->schedule.renewals = NULL;
 }

@@ -62,9 +62,12 @@ void dlki_schedule_now(struct dlki_claim *claim)
 
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)
 {
-	dlk_time work = dlki_heap_next(&schedule->work);
-	dlk_time clean = dlki_heap_next(&schedule->clean);
+	dlk_time work = DLK_FOREVER, clean = DLK_FOREVER;
 
+	if (!schedule->work_is_full)
+		work = dlki_heap_next(&schedule->work);
+	if (!schedule->clean_is_full)
+		clean = dlki_heap_next(&schedule->clean);
 	return clean < work ? clean : work;
 }
 

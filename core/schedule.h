@@ -17,6 +17,8 @@
 #include "core/base/source.h"
 
 struct dlki_claim;
+struct dlki_cleanups;
+struct dlki_renewals;
 struct dlock_client;
 
 struct dlki_schedule {
@@ -42,11 +44,23 @@ struct dlki_schedule {
 	int64_t linger_ms;         /* by which a claim outlives the lease */
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
 
+	/* Of a client without threads, on a store that answers later, or renews
+	 * later; else 0.  No thread waits for the clean-ups and renewals under
+	 * way.  While there are as many as there is room for, no more become
+	 * due. */
+	struct dlki_cleanups *cleanups;
+	struct dlki_renewals *renewals;
+	bool work_is_full, clean_is_full;
+	/* With mu held, which is released meanwhile: wait for the renewals or
+	 * the clean-up under way, until `deadline`, if the claim's is among
+	 * them.  0: it is not.  Or NULL. */
+	int (*hurry)(struct dlki_claim *claim, dlk_time deadline);
+
 	struct dlki_source source; /* the schedule's time; locks itself */
 	struct dlki_job job;       /* the renewer; likewise */
 };
 
-/* ---- Its threads: renew.c ------------------------------------------------ */
+/* ---- Its threads: renewer.c --------------------------------------------- */
 
 int dlki_threads_start(struct dlock_client *client, struct dlk_error *err);
 

@@ -29,6 +29,8 @@ void dlk_go_on(struct dlk_session *s, uint64_t id)
 	claim = dlki_slots_find(&c->slots, id);
 	if (claim && claim->call)
 		dlki_async_go_on(claim->call);
+	else /* a renewal or a clean-up */
+		dlki_job_post(&c->schedule.job);
 	pthread_mutex_unlock(&c->mu);
 }
 

@@ -70,6 +70,8 @@ struct redis_session {
 	/* Under the engine's mutex. */
 	unsigned int unheard;        /* outages of the ear since it was up */
 	struct dlki_blocks ops;
+	struct dlki_opcall renewals; /* under way if `renews` */
+	bool renews;
 	uint64_t attempts;           /* so far */
 	struct redis_bucket waiters[RD_BUCKETS];  /* by attempt */
 	struct redis_bucket watchers[RD_BUCKETS]; /* by owner */

@@ -110,11 +110,9 @@ static int has_ended(struct dlki_opcall_op *op, dlk_time now)
 /* All ops of the call have ended. */
 static void end_call(struct dlki_opcall *c)
 {
-	const struct dlk_ticket *t = c->ticket;
-
 	dlki_waiter_done(c->session->engine, &c->waiter);
-	if (t)
-		dlk_go_on(t->session, t->id);
+	if (c->told)
+		dlk_go_on(c->told, c->id);
 }
 
 static void op_done(struct dlki_op *base, dlk_time now)
@@ -235,11 +233,13 @@ void dlki_opcall_await(struct dlki_opcall *call)
 
 /* A client without threads has no other call that would send the op: the
  * attendant does. */
-static void leave_behind(struct dlki_opcall *call, const struct dlk_ticket *t)
+void dlki_opcall_put_off(struct dlki_opcall *call, struct dlk_session *told,
+			 uint64_t id)
 {
 	dlki_opcall_hurry(call);
 	if (call->session->base->attendant) {
-		call->ticket = t;
+		call->told = told;
+		call->id = id;
 		dlki_drive_soon(call->session->engine);
 	}
 	dlki_session_unlock(call->session);
@@ -278,7 +278,7 @@ struct dlki_opcall *dlki_opcall_carry_out(struct dlki_opcall_op *op,
 	if (!call)
 		call = begin_for(op, own, t->no_wait, may_stay, deadline);
 	if (call == op->own && t->no_wait && !LIST_EMPTY(&call->ops)) {
-		leave_behind(call, t);
+		dlki_opcall_put_off(call, t->session, t->id);
 		return NULL;
 	}
 	dlki_opcall_await(call);
@@ -299,7 +299,7 @@ void dlki_opcall_forgo(struct dlki_opcall_op *op)
 {
 	struct dlki_opcall *own = op->own;
 
-	own->ticket = NULL;
+	own->told = NULL;
 	end_ops(own);
 	dlki_push(op->session->engine);
 	LIST_REMOVE(own, in_calls);

@@ -49,8 +49,9 @@ struct dlki_opcall {
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is ... */
 	int on_heap;             /* an op's own */
-	const struct dlk_ticket *ticket; /* no thread waits for the call, and
-				  * the core is to hear of the end; or NULL */
+	struct dlk_session *told; /* no thread waits for the call, and the core
+				  * is to hear of the end by this id; or NULL */
+	uint64_t id;
 	LIST_ENTRY(dlki_opcall) in_calls; /* the session's */
 
 	/* Of an error in a new call, only the code is set. */
@@ -86,6 +87,11 @@ void dlki_opcall_hurry(struct dlki_opcall *call);
 
 /* Wait until then, at most.  1: all ops have ended; 0: the call goes on. */
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until);
+
+/* Hurry, and leave the mutex to a later call of the core.  In a client without
+ * threads the ops are sent soon, and dlk_go_on() tells the end with this id. */
+void dlki_opcall_put_off(struct dlki_opcall *call, struct dlk_session *told,
+			 uint64_t id);
 
 /* Have the ops sent, and leave the mutex, for calls to other servers meanwhile;
  * and lock it again. */

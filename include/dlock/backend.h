@@ -195,9 +195,10 @@ struct dlk_ticket {
 	bool last;          /* in: the caller's deadline has come, and the
 			     * caller gets this attempt's answer */
 	bool is_try;        /* in: the caller's timeout is 0 */
-	bool no_wait;       /* in, on attempt() and release(): the caller does
-			     * not wait for the answer, see LATER.  0 for a
-			     * backend without answers_later */
+	bool no_wait;       /* in, on attempt(), release() and renew(): the
+			     * caller does not wait for the answer, see LATER
+			     * and PENDING.  0 for a backend without
+			     * answers_later, or renews_later */
 	uint64_t token_last; /* out of watch_wanted(): the end of the claim's
 			     * range of tokens */
 	uint64_t token_used; /* in, on release(), release_all(), downgrade():
@@ -320,10 +321,13 @@ struct dlock_backend {
 	 * PENDING, if the session has several servers: the claim's server has
 	 * not answered yet.  renew() then returns when another server has, or
 	 * after 32 ms or so, so that no renewal waits for a server of others.
+	 * If the tickets say `no_wait`, PENDING: there is no answer yet.  When
+	 * there is, call dlk_go_on() with the id 0.
 	 * The core calls again with the pending tickets, and perhaps with more,
 	 * until no verdict is PENDING.  The deadline is that of the tickets
-	 * that were not pending.  Each call has an err of its own, for the
-	 * claims that are UNKNOWN then.
+	 * that were not pending; a deadline that is over ends the pending, too.
+	 * Each call has an err of its own, for the claims that are UNKNOWN
+	 * then.
 	 */
 	void (*renew)(struct dlk_session *s, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,
@@ -483,6 +487,9 @@ struct dlock_backend {
 	/* Not 0: attempt() and release() may return DLK_LATER. */
 	int answers_later;
 
+	/* Not 0: renew() does as `no_wait` says.  Only with answers_later. */
+	int renews_later;
+
 	/* New members go here; `size` says whether a backend has them. */
 };
 
@@ -535,9 +542,10 @@ DLOCK_API int dlock_backend_load(const char *file);
 /* The lock changed for this waiter: the core makes another attempt. */
 DLOCK_API void dlk_wake(struct dlk_session *s, uint64_t id);
 
-/* The request of a call that returned DLK_LATER has ended: in a session with an
- * attendant, the core calls again.  May be late or doubled, and may name an
- * ended claim; must not be missing. */
+/* The request of a call that returned DLK_LATER has ended, or with the id 0,
+ * renewals that are PENDING: in a session with an attendant, the core calls
+ * again.  May be late or doubled, and may name an ended claim; must not be
+ * missing. */
 DLOCK_API void dlk_go_on(struct dlk_session *s, uint64_t id);
 
 /* This claim no longer stands, or no claim of the session stands. */
