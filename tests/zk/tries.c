@@ -110,11 +110,14 @@ static void queue_a_try(char path[256])
 		  ==, ZOK);
 }
 
-/* Start a try behind the other try's node. */
+/* Start a try behind the other try's node.  A server may delete a directory
+ * without nodes. */
 static void meet(struct taker *t, dlock_lock *l, char path[256])
 {
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	dlock_hold *h = take(l, PATIENCE);
+
 	queue_a_try(path);
+	CHECK_OK(dlock_release(h));
 	taker_start(t, l, 0);
 	EVENTUALLY(t->done || children(DIR, NULL) == 2);
 	ALL_ALONG(100, !t->done);
