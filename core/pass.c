@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/pass.h"
 
+#include "core/async.h"
 #include "core/base/clock.h"
 #include "core/hold.h"
 #include "core/keep.h"
@@ -87,6 +88,24 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
 
 /* ---- The holder ---------------------------------------------------------- */
 
+/* A call that asked before the waiter asks the store again, as when all waiters
+ * have been woken, and stands before the waiter in the store's queue. */
+static bool is_behind_a_call(const struct dlki_claim *waiter)
+{
+	const struct dlki_async *r;
+
+	TAILQ_FOREACH(r, &waiter->client->asyncs.asking, in_queue) {
+		const struct dlki_claim *claim = r->releasing ?
+							 NULL :
+							 r->acquire.claim;
+
+		if (claim && claim->record == waiter->record &&
+		    claim->turn < waiter->turn)
+			return true;
+	}
+	return false;
+}
+
 /* The first waiter, if the claim is of use to it.  A reader, a waiter with
  * terms, or a waiter cancelled a moment ago is left to the store. */
 static struct dlki_claim *first_waiter(const struct dlki_claim *h)
@@ -95,7 +114,7 @@ static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 
 	if (!first || !dlki_watch_allows(h) ||
 	    first->own.side != DLK_EXCLUSIVE || first->terms || first->beside ||
-	    first->cancelled)
+	    first->cancelled || is_behind_a_call(first))
 		return NULL;
 	return first;
 }
