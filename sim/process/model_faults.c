@@ -163,6 +163,7 @@ static void cut_off(struct stricken *s)
 		sim_server_each(w->port, w->set, clog_to_client, &until);
 	until = draw_until(s, "clog", s->weather->clog_us) + lease_us * US;
 	s->all->deaf_until[way] = until;
+	s->all->deaf_of[way] = s->n;
 	sim_server_each(w->port, w->set, clog_to_server, &until);
 	s->all->loses[way] = (int)sim_draw(s->all->chance, "loses", 2);
 	if (s->all->loses[way])
@@ -218,13 +219,13 @@ void sim_models_draw_faults(struct sim_models *s, struct sim_wire *w)
 
 void sim_models_greet(const struct sim_models *s, struct sim_wire *w)
 {
-	int64_t cut_until = s->member[sim_models_member(s, w)].cut_until;
-	size_t way = way_of(w);
+	size_t n = sim_models_member(s, w), way = way_of(w);
+	int64_t deaf_until = s->deaf_of[way] == n ? s->deaf_until[way] : 0;
 
-	w->to_server.at = s->deaf_until[way];
-	if (w->to_server.at < cut_until)
-		w->to_server.at = cut_until;
-	w->loses = s->loses[way] && s->deaf_until[way] > sim_sched_now();
+	w->to_server.at = deaf_until;
+	if (w->to_server.at < s->member[n].cut_until)
+		w->to_server.at = s->member[n].cut_until;
+	w->loses = s->loses[way] && deaf_until > sim_sched_now();
 }
 
 static void hurry(struct sim_wire *w, void *none)

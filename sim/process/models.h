@@ -17,7 +17,9 @@ struct sim_models {
 	struct sim_chance *chance;
 	struct sim_model_weather weather;          /* as drawn */
 	struct sim_model_weather now[SIM_MEMBERS]; /* of each server */
-	int64_t deaf_until[SIM_WAYS]; /* the server, for the client */
+	int64_t deaf_until[SIM_WAYS]; /* the server, for the client ... */
+	size_t deaf_of[SIM_WAYS];     /* ... this server: a later client may
+				       * have the same way to another */
 	int loses[SIM_WAYS];          /* ... with each closed connection */
 };
 
