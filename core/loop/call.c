@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/call.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +163,7 @@ void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
 
 void dlki_opcall_end(struct dlki_opcall *call)
 {
+	assert(LIST_EMPTY(&call->ops));
 	LIST_REMOVE(call, in_calls);
 	dlki_session_unlock(call->session);
 }
@@ -183,6 +185,7 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 		dlki_nomem(&call->failed);
 		return;
 	}
+	call->waiter.done = 0; /* earlier ops may all have ended */
 	call->alone = LIST_EMPTY(&call->ops);
 	op->call = call;
 	LIST_INSERT_HEAD(&call->ops, op, in_ops);

@@ -42,6 +42,7 @@ Test(opcall, tells_the_end_of_an_op_that_cannot_be_submitted)
 	cr_assert_eq(call.failed.code, DLOCK_ENOMEM);
 	for (int i = 0; i < last; i++)
 		ops[i].call = NULL; /* they outlive the call here */
+	LIST_INIT(&call.ops);
 	dlki_opcall_end(&call);
 	cr_assert_eq(dlki_lock(rig.e), 0);
 }

@@ -319,3 +319,28 @@ Test(drive, a_call_is_forgone, .init = setup)
 	cr_assert(!op.own && LIST_EMPTY(&s.calls));
 	cr_assert_eq(op.base.outcome, DLKI_UNSENT);
 }
+
+/* ---- A call for several ops ---------------------------------------------- */
+
+/* An op may come when all earlier ops of the call have ended. */
+Test(drive, a_call_gets_another_op, .init = setup)
+{
+	static struct dlock_client client = { .ask.given = 1 };
+	struct dlk_session base = { .core = &client };
+	struct dlki_session s = { .base = &base, .engine = engine };
+	struct dlki_opcall_op ops[2] = { 0 };
+	struct dlki_opcall of;
+
+	dlki_opcall_begin(&of, &s, soon());
+	for (unsigned int i = 0; i < 2; i++) {
+		dlki_opcall_op_prepare(&ops[i], &s, DLKI_ATTEMPT, soon());
+		ops[i].base.id = ops[i].base.token = i + 1;
+		dlki_opcall_add(&of, &ops[i]);
+		dlki_opcall_await(&of);
+		cr_expect(LIST_EMPTY(&of.ops));
+		cr_expect_eq(ops[i].base.outcome, DLKI_GRANTED);
+	}
+	dlki_opcall_end(&of);
+	for (unsigned int i = 0; i < 2; i++)
+		cr_assert_eq(call(DLKI_RELEASE, i + 1), DLKI_ANSWERED);
+}
