@@ -64,7 +64,7 @@ int64_t sim_member_due(const struct sim_member *m)
 static void tick(struct sim_member *m, struct sim_chance *chance,
 		 uint64_t late_rate)
 {
-	if (sim_sched_now() > m->tick_at) {
+	if (m->stopped_until > m->tick_at) {
 		m->tick_at = sim_sched_now() +
 			     (int64_t)(1 + sim_draw(chance, "tick", 100000)) *
 				     US;

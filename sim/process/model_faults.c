@@ -47,9 +47,9 @@ static void draw_pause(const struct stricken *s)
 	    !happens(s, "pause", s->weather->pause_rate))
 		return;
 	until = draw_until(s, "paused", s->weather->pause_us);
+	m->stopped_until = until;
 	if (s->all->n > 1) {
 		sim_sched_tell("server %zu is stopped", s->n);
-		m->stopped_until = until;
 		sim_server_pause(s->wire->port, until);
 	} else {
 		sim_server_pause(-1, until);
