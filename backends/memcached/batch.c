@@ -11,6 +11,22 @@ static struct memc_ticket *ticket(const struct memc_batch *b, size_t i)
 	return (struct memc_ticket *)b->tickets[i];
 }
 
+static void leave(const struct memc_batch *b, struct memc_server *s)
+{
+	s->left = 1;
+	if (b->no_wait)
+		dlki_opcall_put_off(&s->batch, &b->session->remote.base, 0);
+	else
+		dlki_opcall_leave(&s->batch);
+}
+
+static void resume(struct memc_server *s)
+{
+	if (s->left)
+		dlki_opcall_resume(&s->batch);
+	s->left = 0;
+}
+
 /* Begin the server's call, or go on with it. */
 static void begin_call(const struct memc_batch *b, struct memc_server *s)
 {
@@ -19,13 +35,14 @@ static void begin_call(const struct memc_batch *b, struct memc_server *s)
 		s->in_batch = 1;
 		return;
 	}
-	dlki_opcall_resume(&s->batch);
+	resume(s);
 	if (s->batch.deadline < b->deadline)
 		s->batch.deadline = b->deadline;
 }
 
-/* Add the ops of a server's tickets that are not in the batch yet.  For a
- * single server this thread sends them when it waits. */
+/* Add the ops of a server's tickets that are not in the batch yet.  The mutex
+ * stays locked for a single server, where this thread sends the ops when it
+ * waits, and where no thread waits. */
 static void begin(struct memc_batch *b, struct memc_server *s)
 {
 	int added = 0;
@@ -43,8 +60,8 @@ static void begin(struct memc_batch *b, struct memc_server *s)
 	if (!added)
 		return;
 	dlki_opcall_hurry(&s->batch);
-	if (b->session->n > 1)
-		dlki_opcall_leave(&s->batch);
+	if (b->session->n > 1 && !b->no_wait)
+		leave(b, s);
 }
 
 static void begin_all(struct memc_batch *b)
@@ -53,14 +70,23 @@ static void begin_all(struct memc_batch *b)
 		begin(b, &b->session->servers[i]);
 }
 
+static int await(const struct memc_batch *b, struct memc_server *s,
+		 dlk_time until)
+{
+	if (b->no_wait)
+		return LIST_EMPTY(&s->batch.ops);
+	if (b->deadline == 0)
+		s->batch.deadline = b->deadline;
+	return dlki_opcall_await_until(&s->batch, until);
+}
+
 /* Wait until then, at most, and take the results.  0: the server has not
  * answered. */
 static int end(struct memc_batch *b, struct memc_server *s, dlk_time until)
 {
-	if (b->session->n > 1)
-		dlki_opcall_resume(&s->batch);
-	if (!dlki_opcall_await_until(&s->batch, until)) {
-		dlki_opcall_leave(&s->batch);
+	resume(s);
+	if (!await(b, s, until)) {
+		leave(b, s);
 		return 0;
 	}
 	for (size_t i = 0; i < b->n; i++) {
@@ -101,13 +127,35 @@ static struct memc_server *next(struct memc_session *s)
 	return &s->servers[s->looked_at];
 }
 
+static void go_on_without_a_wait(struct memc_batch *b)
+{
+	for (size_t i = 0; i < b->session->n; i++) {
+		struct memc_server *s = &b->session->servers[i];
+
+		begin(b, s);
+		if (s->in_batch)
+			(void)end(b, s, 0);
+	}
+}
+
+static dlk_time part_end(const struct memc_batch *b)
+{
+	dlk_time at = dlk_now() + PART;
+
+	return b->deadline < at ? b->deadline : at;
+}
+
 void dlki_memc_batch_part(struct memc_batch *b)
 {
 	struct memc_session *session = b->session;
-	dlk_time slice = SLICE_MIN, end_at = dlk_now() + PART;
+	dlk_time slice = SLICE_MIN, end_at = part_end(b);
 	size_t left;
 
-	if (session->n == 1) {
+	if (b->no_wait) {
+		go_on_without_a_wait(b);
+		return;
+	}
+	if (session->n == 1 && !session->servers[0].left) {
 		dlki_memc_batch(b);
 		return;
 	}

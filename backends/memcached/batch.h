@@ -16,7 +16,8 @@ struct memc_batch {
 	struct memc_session *session;
 	struct dlk_ticket *const *tickets; /* without a server: left out */
 	size_t n;
-	dlk_time deadline;
+	dlk_time deadline; /* 0: end what is under way */
+	int no_wait;       /* a batch in parts returns at once */
 
 	/* Add the ticket's op, or leave the ticket out.  The server's mutex is
 	 * held. */

@@ -40,7 +40,8 @@ struct memc_server {
 	struct dlk_session base; /* as of a session with this server alone */
 	struct dlki_session engine;
 	struct dlki_opcall batch; /* see batch.h ... */
-	int in_batch;             /* ... is under way, until taken */
+	int in_batch;             /* ... is under way, until taken ... */
+	int left;                 /* ... and the mutex was left meanwhile */
 	struct dlk_uri uri;      /* in `base`, if there are several servers */
 	struct dlk_host host;
 	char digest[MEMC_DIGEST]; /* of the pool */

@@ -21,6 +21,11 @@ EITHER_WAY(memcached_alone, a_silent_server_holds_up_no_process)
 			     s.proxy);
 }
 
+EITHER_WAY(memcached_alone, a_renewal_holds_up_no_process)
+{
+	alone_renews_without_a_wait(uri_with(&s, "ttl=6s"), s.proxy);
+}
+
 EITHER_WAY(memcached_alone, a_clean_up_holds_up_no_process)
 {
 	alone_cleans_up_without_a_wait(
