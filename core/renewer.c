@@ -128,12 +128,8 @@ static int keep_what_is_under_way(struct dlock_client *c)
 		return 0;
 	schedule->hurry = hurry;
 	schedule->cleanups = dlki_cleanups_new();
-	if (!schedule->cleanups)
-		return ENOMEM;
-	if (!DLKI_HAS(c->backend, renews_later))
-		return 0;
 	schedule->renewals = dlki_renewals_new();
-	return schedule->renewals ? 0 : ENOMEM;
+	return schedule->cleanups && schedule->renewals ? 0 : ENOMEM;
 }
 
 static void end_what_is_under_way(struct dlock_client *c)

@@ -19,7 +19,6 @@
 		.release_all = dlki_memc_release_all,                          \
 		.watch_wanted = dlki_memc_watch_wanted,                        \
 		.revoke = dlki_remote_revoke, .answers_later = 1,              \
-		.renews_later = 1,                                             \
 	}
 
 static const char *const schemes[] = { "memcached", "memcached+unix", NULL };

@@ -85,7 +85,6 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 		.revoke = dlki_remote_revoke,                                  \
 		.release_begin = dlki_redis_release_begin,                     \
 		.pump = dlki_redis_pump, .answers_later = 1,                   \
-		.renews_later = 1,                                             \
 	}
 
 static const char *const schemes[] = { "redis", "valkey", "redis+unix", NULL };

@@ -198,7 +198,7 @@ struct dlk_ticket {
 	bool no_wait;       /* in, on attempt(), release() and renew(): the
 			     * caller does not wait for the answer, see LATER
 			     * and PENDING.  0 for a backend without
-			     * answers_later, or renews_later */
+			     * answers_later */
 	uint64_t token_last; /* out of watch_wanted(): the end of the claim's
 			     * range of tokens */
 	uint64_t token_used; /* in, on release(), release_all(), downgrade():
@@ -484,11 +484,11 @@ struct dlock_backend {
 	 */
 	int renews_beside_watch;
 
-	/* Not 0: attempt() and release() may return DLK_LATER. */
+	/*
+	 * Not 0: with `no_wait`, attempt() and release() return DLK_LATER, and
+	 * renew() DLK_PENDING, instead of waiting for the answer.
+	 */
 	int answers_later;
-
-	/* Not 0: renew() does as `no_wait` says.  Only with answers_later. */
-	int renews_later;
 
 	/* New members go here; `size` says whether a backend has them. */
 };

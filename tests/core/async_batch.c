@@ -26,14 +26,14 @@ static void given_calls(const char *uri, int64_t timeout_ms)
 	cr_assert_eq(fake_count(fake, FAKE_LATER), 0);
 }
 
-/* Lets the async job go on, into the first call of `verb`. */
-static void stick_again(enum fake_verb verb)
+/* Lets the async job go on, into the first attempt. */
+static void stick_again(void)
 {
-	size_t before = fake_count(fake, verb);
+	size_t before = fake_count(fake, FAKE_ATTEMPT);
 
-	FAKE_SCRIPT(fake, verb, .gate = 1, .fault = FAKE_REFUSE);
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
 	fake_open_gate(fake);
-	EVENTUALLY(fake_count(fake, verb) > before);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
 }
 
 /* Begins N calls, which the store grants together with the call before. */
@@ -99,7 +99,7 @@ CASE(async_batch, a_single_call_asks_by_itself)
 CASE(async_batch, a_cancelled_call_is_cleaned_up_for_a_lease)
 {
 	given_calls("fakebatch:?ttl=60s&ask=30s&close=30s&connect=30s", -1);
-	stick_again(FAKE_ATTEMPT);
+	stick_again();
 	OK(dlock_cancel_op(client, op[1]));
 	fake_once(fake, FAKE_ATTEMPT, FAKE_REFUSE);
 	fake_open_gate(fake);
