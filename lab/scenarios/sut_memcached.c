@@ -106,7 +106,6 @@ const struct lab_sut_kind lab_sut_memcached = {
 	.flush = memcached_flush,
 	.fill = memcached_fill,
 	.left = memcached_left,
-	.stays = 1,
-	.what_stays = "what the server is known by",
+	.what_stays = "an unused lock has no item",
 	.ping = { "mn\r\n", 4, 4 },
 };

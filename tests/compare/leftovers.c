@@ -29,16 +29,16 @@ static int flush_fails(struct lab_sut *s)
 	return lab_fail("not flushed");
 }
 
-/* Run `only` on the redis kind given; skip if Redis is missing. */
-static struct lab_findings *with_redis(const struct lab_sut_kind *kind,
-				       const char *only)
+/* Run `only` on the kind given; skip if the store is missing. */
+static struct lab_findings *with_kind(const struct lab_sut_kind *kind,
+				      const char *only)
 {
 	const struct lab_sut_kind *kinds[] = { kind, NULL };
 	struct lab_findings *f = drive((struct lab_compare_options){
 		.lab = true, .kinds = kinds, .only = only });
 
 	if (f->n_stores < 3)
-		cr_skip_test("redis: is not built in");
+		cr_skip_test("%s: is not built in", kind->scheme);
 	return f;
 }
 
@@ -49,7 +49,7 @@ Test(leftovers, a_server_that_was_left_full_is_not_for_the_next_trial)
 
 	full.fill = fill_fails;
 	full.flush = flush_fails;
-	f = with_redis(&full, "server-full,fork");
+	f = with_kind(&full, "server-full,fork");
 	drive_is(f, "redis", "server-full", LAB_OUTCOME_NOT_RUN);
 	drive_is(f, "redis", "fork", LAB_OUTCOME_KEPT);
 	lab_findings_free(f);
@@ -67,7 +67,7 @@ Test(leftovers, a_server_out_of_order_is_not_tried)
 	struct lab_findings *f;
 
 	haunted.as_started = never_as_started;
-	f = with_redis(&haunted, "server-full,fork,try");
+	f = with_kind(&haunted, "server-full,fork,try");
 	for (size_t b = 0; b < f->n_scenarios; b++) {
 		const char *id = f->scenarios[b].id;
 
@@ -252,5 +252,14 @@ Test(leftovers, a_server_in_another_trial_is_left_alone)
 		cr_skip_test("redis: is not built in");
 	cr_assert_str_eq(f->stores[f->n_stores - 1].server, "redis-cli");
 	drive_is(f, foreign, "try", LAB_OUTCOME_KEPT);
+	lab_findings_free(f);
+}
+
+Test(leftovers, what_a_server_is_known_by_is_left_by_no_lock)
+{
+	struct lab_findings *f = with_kind(drive_kind("memcached"),
+					   "left-behind");
+
+	drive_is(f, "memcached", "left-behind", LAB_OUTCOME_KEPT);
 	lab_findings_free(f);
 }
