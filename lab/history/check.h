@@ -21,8 +21,6 @@
  *            to semaphores of several permits, nor to holds beside another
  *   WRITER   a resource that checks tokens accepted no token smaller than an
  *            accepted token, and refused smaller tokens only
- *   BUSY     an acquire that got EBUSY had others in the way (if `strict_busy`:
- *            a false EBUSY costs time, not safety)
  *   LOST     at most once per hold, never after the release, and at the end of
  *            the lease; no dlock_check() says OK after LOST; a hold that the
  *            store has surely lost is found in time
@@ -40,7 +38,7 @@
 #include <stdint.h>
 
 #define LAB_RULES(X)                                                          \
-	X(SHAPE) X(OVERLAP) X(TOKEN) X(LINEAR) X(WRITER) X(BUSY) X(LOST) X(LEFT)
+	X(SHAPE) X(OVERLAP) X(TOKEN) X(LINEAR) X(WRITER) X(LOST) X(LEFT)
 
 enum lab_rule {
 #define X(name) LAB_RULE_##name,
@@ -52,15 +50,12 @@ enum lab_rule {
 struct lab_check { /* zeroed: the usual checks */
 	bool no_tokens;      /* the store has no tokens: no TOKEN, LINEAR,
 			      * WRITER */
-	bool strict_busy;
 	int64_t slack_ns;    /* LOST may be so late; 0: 50 ms.  A pause of the
 			      * process is not counted. */
 	int64_t found_ns;    /* a wiped hold is LOST so soon; 0: not asked */
 	uint64_t skipped;    /* so many holds of a claim may be without a
 			      * record, one after another: members of a
 			      * multi-lock that was not granted */
-	int64_t indeterminate_ns; /* BUSY: an unanswered request may stand in
-				   * the way for so long; 0: 60 s */
 };
 
 #define LAB_WORDS 8
@@ -86,7 +81,6 @@ struct lab_verdict {
 	uint64_t locks;
 	uint64_t accepted;    /* writes */
 	uint64_t refused;
-	uint64_t stray_busy;  /* EBUSY without another in the way */
 	uint64_t wiped;       /* holds that the store has surely lost */
 	int64_t late_ns;      /* the latest LOST after its lease; < 0: before */
 	int64_t found_ns;     /* the longest time from a wipe to LOST, less the

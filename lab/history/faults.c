@@ -5,16 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDETERMINATE_NS (60 * INT64_C(1000000000))
-
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
-}
-
-static int64_t later(int64_t at, int64_t ns)
-{
-	return at > LAB_NEVER - ns ? LAB_NEVER : at + ns;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -242,26 +235,12 @@ static int64_t kill_of(const struct lab_ops *o, const struct lab_op *op)
 	return LAB_NEVER;
 }
 
-/* Until when the store may have held the operation's claim. */
-static int64_t indeterminate_until(const struct lab_op *op, int64_t ns)
-{
-	if (!op->granted)
-		return later(op->returned, op->rc ? ns : 0);
-	if (op->released != LAB_NEVER && op->release_rc == 0)
-		return op->released;
-	return later(op->until, ns);
-}
-
 static void apply_faults(struct lab_ops *o, struct lab_op *op)
 {
-	int64_t indeterminate_ns = o->check->indeterminate_ns ?
-					   o->check->indeterminate_ns :
-					   INDETERMINATE_NS;
 	const struct lab_span *w;
 
 	op->killed = kill_of(o, op);
 	op->end = lab_op_given_up(op);
-	op->indeterminate = indeterminate_until(op, indeterminate_ns);
 	if (!op->granted)
 		return;
 	op->stale = wipe_of_claim(o, op) != NULL;

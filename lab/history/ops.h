@@ -25,8 +25,6 @@ struct lab_op {
 	int64_t said_ok;   /* dlock_check(), the last time; 0: never */
 	int64_t was_over;  /* when release found the lease to be over; 0: no */
 	int64_t end;       /* of the promise: half open, [returned, end) */
-	int64_t indeterminate; /* until then the store may hold the claim
-			        * against others */
 	uint64_t token;
 	uint64_t holder;   /* the same for a hold and the holds beside it */
 	uint32_t lock;     /* which of lab_ops.locks */
@@ -84,8 +82,7 @@ void lab_ops_free(struct lab_ops *o);
 int lab_ops_chain(struct lab_ops *o);
 
 /* Apply the faults of processes and of the store: fill in the spans, and from
- * these `killed`, `end` and `indeterminate` of all operations.  -1: no
- * memory. */
+ * these `killed` and `end` of all operations.  -1: no memory. */
 int lab_ops_apply_faults(struct lab_ops *o);
 
 /* The earliest end of the promise, a wiped store left aside. */
@@ -127,7 +124,6 @@ lab_violation(struct lab_verdict *v, enum lab_rule rule, const char *format,
 int lab_check_overlap(struct lab_ops *o, const struct lab_lock *lock);
 int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock);
 int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock);
-int lab_check_busy(struct lab_ops *o, const struct lab_lock *lock);
 int lab_check_writes(struct lab_ops *o);
 void lab_check_losses(struct lab_ops *o);
 void lab_check_wipes(struct lab_ops *o);

@@ -48,13 +48,12 @@ void lab_verdict_print(const struct lab_verdict *v, char *out, size_t size)
 		" lost (latest %.3f ms), %" PRIu64
 		" wiped (found after %.3f ms)"
 		", %" PRIu64 " empty; writes: %" PRIu64 " accepted, %" PRIu64
-		" refused; %" PRIu64 " stray busy\n%" PRIu64 " violations\n",
+		" refused\n%" PRIu64 " violations\n",
 		v->acquires, v->locks, v->granted, v->busy, v->unreachable,
 		v->unanswered, v->released, v->lost, (double)v->late_ns / 1e6,
 		v->wiped,
 		v->found_ns == LAB_UNTOLD ? 0.0 : (double)v->found_ns / 1e6,
-		v->empty, v->accepted, v->refused, v->stray_busy,
-		v->violations);
+		v->empty, v->accepted, v->refused, v->violations);
 	for (size_t i = 0; i < v->nwords && len < size; i++)
 		len += (size_t)snprintf(out + len, size - len, "  %s\n",
 					v->words[i]);

@@ -91,7 +91,6 @@ static const char *rule_words(const struct lab_verdict *v)
 		[LAB_RULE_TOKEN] = "a token did not rise",
 		[LAB_RULE_LINEAR] = "no order of events explains the answers",
 		[LAB_RULE_WRITER] = "an old holder's write was accepted",
-		[LAB_RULE_BUSY] = "busy without a holder",
 		[LAB_RULE_LOST] = "a loss was not told in time, or wrongly",
 		[LAB_RULE_LEFT] = "something was left behind",
 	};

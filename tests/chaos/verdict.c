@@ -68,8 +68,6 @@ static void print_rules(struct checks *k, const struct lab_verdict *v)
 	       v->overlaps[LAB_MUTEX], v->overlaps[LAB_WRITE],
 	       v->overlaps[LAB_READ], v->overlaps[LAB_PERMIT]);
 	for (int i = 0; i < LAB_NRULES; i++) {
-		if (i == LAB_RULE_BUSY) /* time, not safety */
-			continue;
 		snprintf(what, sizeof(what), "%s: %" PRIu64 " violations",
 			 lab_rule_name((enum lab_rule)i), v->broken[i]);
 		check(k, v->broken[i] == 0, what);

@@ -38,7 +38,6 @@ struct history {
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
 #define NO_TOKENS .check = { .no_tokens = true }
-#define STRICT_BUSY .check = { .strict_busy = true }
 #define FOUND_IN(ms) .check = { .found_ns = (ms) * SCALE }
 #define KILLED(when, pid) { LAB_KILLED, .at = (when), .value = (pid) }
 #define WIPED(from, to) { LAB_WIPED, .at = (to), .value = (from), .rc = 1 }
