@@ -145,6 +145,17 @@ static int run_question(struct dlki_async *r, struct dlk_error *err)
 	return rc;
 }
 
+static void begin_run(struct dlki_asyncs *all, const struct dlki_async *r)
+{
+	const struct dlki_claim *claim = r->releasing || r->question ?
+						 NULL :
+						 r->acquire.claim;
+
+	all->running_since = dlk_now();
+	all->running_for = claim ? claim->record : NULL;
+	all->running_turn = claim ? claim->turn : 0;
+}
+
 static void run(struct dlki_async *r, int no_wait)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
@@ -152,7 +163,7 @@ static void run(struct dlki_async *r, int no_wait)
 	dlock_hold *hold = NULL;
 	int rc;
 
-	all->running_since = dlk_now();
+	begin_run(all, r);
 	r->wait.no_wait = no_wait;
 	r->in_batch = r->asks;
 	if (r->releasing)
@@ -164,6 +175,7 @@ static void run(struct dlki_async *r, int no_wait)
 	if (rc == DLOCK_EBUSY && r->whole)
 		rc = r->whole->look(r, &err);
 	all->running_since = 0;
+	all->running_for = NULL;
 	if (rc == DLKI_SLEEPS || rc == DLKI_ASKS) {
 		r->in_batch = 0;
 		dlki_async_leave(r);

@@ -46,6 +46,8 @@ struct dlki_asyncs {
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */
 	size_t n;                  /* not OVER */
 	dlk_time running_since;    /* the async job runs a call; 0: none */
+	const struct dlki_record *running_for; /* an acquire of this lock ... */
+	uint64_t running_turn;                 /* ... with this turn; or NULL */
 	int asks;                  /* the call is a question, which may take
 				    * long */
 	int awake;                 /* the job looks for a call to run */

@@ -92,9 +92,13 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
  * have been woken, and stands before the waiter in the store's queue. */
 static bool is_behind_a_call(const struct dlki_claim *waiter)
 {
+	const struct dlki_asyncs *all = &waiter->client->asyncs;
 	const struct dlki_async *r;
 
-	TAILQ_FOREACH(r, &waiter->client->asyncs.asking, in_queue) {
+	if (all->running_for == waiter->record &&
+	    all->running_turn < waiter->turn)
+		return true;
+	TAILQ_FOREACH(r, &all->asking, in_queue) {
 		const struct dlki_claim *claim = r->releasing ?
 							 NULL :
 							 r->acquire.claim;

@@ -95,6 +95,31 @@ CASE(async_batch, a_single_call_asks_by_itself)
 	cr_assert_eq(fake_count(fake, FAKE_LATER), 0);
 }
 
+/* A thread came after the second call, and waits for the first call's hold to
+ * be passed on; the second call is asking the store. */
+CASE(async_batch, a_hold_is_passed_over_no_earlier_call)
+{
+	struct taker late = { .linger = 1 };
+
+	given_loop("fakewantbatch:?close=30s&connect=30s&ask=30s");
+	stick(fake, client, &first, FAKE_WORK);
+	for (int i = 0; i < 2; i++)
+		ask_async(&o[i], lock, -1);
+	fake_once(fake, FAKE_ATTEMPT, FAKE_WORK);
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
+	fake_open_gate(fake);
+	OK(outcome_of(&o[0]));
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 3);
+	taker_waits(&late, FOREVER);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 1);
+	OK(dlock_release(o[0].hold));
+	cr_assert_eq(stats(client).passed, 0);
+	fake_open_gate(fake);
+	OK(dlock_release(granted(&o[1])));
+	OK(let_go(&late));
+	OK(dlock_release(granted(&first)));
+}
+
 /* The store may still get the request. */
 CASE(async_batch, a_cancelled_call_is_cleaned_up_for_a_lease)
 {

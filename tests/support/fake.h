@@ -10,7 +10,8 @@
  * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
  * fakemute, which has leases and no renew; fakeall, which has release_all;
  * fakewant, which is fake with watch_wanted; fakesend, which is fakewant with
- * release_begin; fakebatch, with answers_later.
+ * release_begin; fakebatch, with answers_later;
+ * fakewantbatch, which is both.
  *
  * URI parameters: ttl (none: no claim expires), agreed (the store's answer to
  * the ttl), check and margin (dlk_session.check_ms, margin_ms), wake=off

@@ -83,10 +83,17 @@ static const struct dlock_backend batch = {
 	.answers_later = 1,
 };
 
+static const struct dlock_backend want_batch = {
+	COMMON("fakewantbatch", "the same, and it tells who asks",
+	       LOOKS | DLOCK_CAP_WANTED),
+	TELLING,
+	.answers_later = 1,
+};
+
 int fakei_register_schemes(void)
 {
 	static const struct dlock_backend *const backends[] = {
-		&full, &bare, &mute, &all, &want, &send, &batch,
+		&full, &bare, &mute, &all, &want, &send, &batch, &want_batch,
 	};
 	int rc = 0;
 
