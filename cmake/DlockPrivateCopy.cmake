@@ -31,12 +31,15 @@ function(dlock_private_copy name target)
 	file(CONFIGURE OUTPUT "${dir}/${name}.symbols" CONTENT "${map}" @ONLY)
 	file(CONFIGURE OUTPUT "${dir}/${name}_names.h" CONTENT "${macros}" @ONLY)
 	set(object "${dir}/${name}.o")
-	execute_process(COMMAND "${CMAKE_LINKER}" -r -o "${object}"
+	execute_process(COMMAND "${CMAKE_LINKER}" -r -o "${object}.new"
 		--whole-archive "${archive}" COMMAND_ERROR_IS_FATAL ANY)
 	execute_process(COMMAND "${CMAKE_OBJCOPY}" --strip-debug
 		"--redefine-syms=${dir}/${name}.symbols"
-		--rename-section .text=${prefix}code "${object}"
+		--rename-section .text=${prefix}code "${object}.new"
 		COMMAND_ERROR_IS_FATAL ANY)
+	# Else each run of CMake has everything linked again.
+	file(COPY_FILE "${object}.new" "${object}" ONLY_IF_DIFFERENT)
+	file(REMOVE "${object}.new")
 	set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE
 		GENERATED TRUE)
 	set_property(GLOBAL APPEND PROPERTY DLOCK_PRIVATE_COPIES "${object}")
