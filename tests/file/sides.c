@@ -2,6 +2,7 @@
 /* A name is a single lock: a mutex handle is the write side of the read-write
  * lock of the name. */
 #include "support.h"
+#include "support/ticket.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -159,6 +160,28 @@ CASE(file_sides, a_reader_waits_for_the_gate_beside_one_of_its_client)
 {
 	two(&t);
 	CHECK_WITHIN(waits_for_the_gate(&t), NOTIFIED_MS / 2);
+}
+
+/* The claims of an upgrade and of the reader end in either order. */
+CASE(file_sides, an_upgrade_that_waited_leaves_the_gate_open)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
+	struct ticket reader, upgrade, other;
+
+	ticket_make(&reader, a, DLK_SHARED);
+	ticket_make(&other, b, DLK_SHARED);
+	CHECK_INT(ticket_ask(&reader), ==, DLK_GRANTED);
+	CHECK_INT(ticket_ask(&other), ==, DLK_GRANTED);
+	ticket_make(&upgrade, a, DLK_EXCLUSIVE);
+	upgrade.base.request.beside = reader.owner;
+	CHECK_INT(ticket_ask(&upgrade), ==, DLK_BUSY);
+	ticket_give(&other);
+	CHECK_INT(ticket_ask(&upgrade), ==, DLK_GRANTED);
+	ticket_give(&reader);
+	ticket_give(&upgrade);
+	CHECK_INT(ticket_ask(&other), ==, DLK_GRANTED);
+	ticket_give(&other);
 }
 
 static void wait_with_a_mutex(void *arg)

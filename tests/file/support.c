@@ -22,7 +22,7 @@ atomic_int deaf_watches, torn_pread;
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s, fsyncs, fdatasyncs, inotify_inits;
 void (*before_unlink)(void), (*after_unlink)(void), (*before_close)(void);
-void (*before_rename)(void), (*before_pwrite)(void);
+void (*before_rename)(void), (*before_pwrite)(void), (*before_watch)(void);
 
 /* Replaces libc's function for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -77,6 +77,8 @@ int inotify_init1(int flags)
 
 int inotify_add_watch(int fd, const char *path, uint32_t mask)
 {
+	if (before_watch)
+		before_watch();
 	if (fail_watch) {
 		errno = fail_watch;
 		return -1;

@@ -87,6 +87,8 @@ extern void (*before_pwrite)(void);
 extern void (*before_unlink)(void), (*after_unlink)(void);
 /* called by renameat(), as a break does */
 extern void (*before_rename)(void);
+/* called by inotify_add_watch() */
+extern void (*before_watch)(void);
 /* called by close() */
 extern void (*before_close)(void);
 /* The wall clock is behind by so much. */

@@ -97,6 +97,46 @@ CASE(file_wait, of_many_writers_one_is_woken)
 	CHECK_INT(t[0].woken + t[1].woken + t[2].woken, ==, 2);
 }
 
+/* The client announces no waiter to itself. */
+CASE(file_wait, behind_a_writer_of_its_client)
+{
+	dlock_client *c = store_open(store_dir(), NULL);
+	struct ticket held, t;
+
+	ticket_take(&held, c);
+	ticket_queue(&t, c, DLK_SHARED);
+	ticket_give(&held);
+	CHECK_INT(t.woken, ==, 1);
+	ticket_give(&t);
+}
+
+static struct ticket held;
+
+static void give_held(void)
+{
+	before_watch = NULL;
+	ticket_give(&held);
+}
+
+/* The release comes between the attempt and the announcement. The holder hears
+ * of no announcement, so the waiter hears of no release. */
+CASE(file_wait, behind_a_release_has_a_second_attempt)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
+	struct ticket t;
+
+	ticket_take(&t, b);
+	ticket_give(&t);
+	fail_watch = ENOSPC;
+	ticket_take(&held, a);
+	fail_watch = 0;
+	before_watch = give_held;
+	CHECK_INT(ticket_ask(&t), ==, DLK_GRANTED);
+	CHECK(!before_watch);
+	ticket_give(&t);
+}
+
 /* The pauses between polls double, up to 128 ms. */
 static int polls_rarely(dlock_client *c)
 {
