@@ -104,6 +104,33 @@ SHARED(zk_session, may_be_ended_by_another_with_its_password)
 	CHECK_INT(diary.losses, ==, 1);
 }
 
+/* The server ends the session later than the client does, here by a connection
+ * of the case: a node of the waiter still stands. */
+SHARED(zk_session, an_ended_one_leaves_a_waiter_no_node)
+{
+	static const char dir[] = "/dlock/lnlock";
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=2s");
+	clientid_t id = *dlki_zkc_zoo_client_id(latest);
+	dlock_hold *h = take(mutex(client(s->port, ""), "lock"), FOREVER);
+	struct taker w = { 0 };
+	zhandle_t *zh;
+
+	taker_queue(&w, c, mutex(c, "lock"), FOREVER);
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
+	zh = bare_of(s->port, &id);
+	EVENTUALLY(zoo_exists(zh, "/", 0, NULL) == ZOK &&
+		   diary_says(&diary, "waiters queue again"));
+	CHECK_OK(dlock_release(h));
+	lab_proxy_heal(p);
+	EVENTUALLY(children_are(dir, 2) || w.done);
+	CHECK(!w.done);
+	end_now(zh);
+	EVENTUALLY(w.done);
+	CHECK_OK(let_go(&w));
+}
+
 /* By default a server takes sixty connections from an address. */
 CASE(zk_session, fifty_are_one_process_s)
 {
