@@ -183,6 +183,28 @@ SHARED(zk_upgrade, a_late_transaction_deletes_no_holder)
 	dlock_lock_free(u.lock);
 }
 
+/* Make the node of an upgrade beside a reader that has gone. */
+static void make_upgrade(void)
+{
+	CHECK_INT(zoo_create(bare(),
+			     DIR "/0123456789abcdef0123456789abcdef-x0*5-", "",
+			     0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL,
+			     NULL, 0),
+		  ==, ZOK);
+}
+
+/* Another reader ahead keeps the upgrade waiting. */
+SHARED(zk_upgrade, without_the_reader_is_not_broken)
+{
+	dlock_lock *l = rwlock(client(s->port, "?ttl=30s"), "lock");
+	dlock_hold *h = take_shared(l, FOREVER);
+
+	make_upgrade();
+	CHECK_OK(dlock_break(l, PATIENCE));
+	CHECK_INT(children(DIR, NULL), ==, 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+}
+
 /* When the transaction arrives, the first exclusive node has gone and the
  * reader behind has the lock. */
 SHARED(zk_upgrade, a_late_transaction_deletes_no_reader)
@@ -193,11 +215,7 @@ SHARED(zk_upgrade, a_late_transaction_deletes_no_reader)
 	struct taker late = { .shared = 1 };
 	char first[256];
 
-	CHECK_INT(zoo_create(bare(),
-			     DIR "/0123456789abcdef0123456789abcdef-x0*5-", "",
-			     0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL,
-			     NULL, 0),
-		  ==, ZOK);
+	make_upgrade();
 	find_node("-x0", first);
 	taker_queue(&late, b, rwlock(b, "lock"), FOREVER);
 	lab_proxy_hold(p, first);
