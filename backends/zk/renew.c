@@ -29,8 +29,7 @@ static int prove_session(struct zk_session *s, dlk_time deadline,
 static enum dlk_renewal renewal_verdict(struct zk_session *s,
 					struct zk_ticket *t)
 {
-	if (t->generation != s->generation || !t->node[0] ||
-	    (t->own && t->own->fired == ZK_GONE))
+	if (!t->node[0] || (t->own && t->own->fired == ZK_GONE))
 		return DLK_GONE;
 	/* An operator took the right to read our node away. */
 	if (t->own && t->own->fired == ZK_HIDDEN)
@@ -54,17 +53,16 @@ void dlki_zk_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		   struct dlk_error *err)
 {
 	struct zk_session *s = dlki_zk_session_of(base);
-	uint64_t generation, connects;
+	uint64_t connects;
 	int rc, again;
 
 	deadline = renewal_deadline(base, deadline);
 	do {
 		if (dlki_zk_enter(s, deadline, err) != 0)
 			return;
-		generation = s->generation;
 		connects = s->connects;
 		rc = prove_session(s, deadline, err);
-		if (rc == 0 && s->generation == generation) {
+		if (rc == 0) {
 			err->code = 0; /* of an earlier round */
 			for (size_t i = 0; i < n; i++)
 				verdict[i] = renewal_verdict(
