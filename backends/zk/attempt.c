@@ -228,22 +228,19 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
  * there at that time; if another client had deleted our node, the next
  * participant would wait for the same node as we do.  A server reports
  * deletions in order, so an unfired watch on our node proves that the node was
- * there.  No user may close the node to us, which would end the reports.  The
- * proof holds only over a single connection, since another server may be
- * behind.
+ * there.  No user may close the node to us, which would end the reports.  Over
+ * another connection, a watch that stands has been set again: the node is there
+ * still, by a server that has caught up (conn.c), and no node comes back.
  */
-static int is_next_by_watch(const struct zk_attempt *a)
+static int is_next_by_watch(const struct zk_ticket *t)
 {
-	const struct zk_ticket *t = a->t;
-
 	/* With a smaller number of permits, the request may want too many. */
 	for (const struct zk_watcher *w = t->ahead; w; w = w->more) {
 		if (w != t->sole && !dlki_zk_watch_stands(w))
 			return 0;
 	}
 	return t->node[0] && t->token != 0 && dlki_zk_watch_stands(t->own) &&
-	       !is_overtaken(t) && t->sole && t->sole->fired == ZK_GONE &&
-	       t->sole->connects == a->connects;
+	       !is_overtaken(t) && t->sole && t->sole->fired == ZK_GONE;
 }
 
 /* The node ahead without a right to read.  Without such a node, `out` is
@@ -309,7 +306,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	} else if (t->own && t->own->fired == ZK_GONE) {
 		forget_node(&a);
 	}
-	next = is_next_by_watch(&a);
+	next = is_next_by_watch(t);
 	hidden_node(t, a.hidden);
 	dlki_zk_unwatch_ahead(a.s, t);
 	if (next)

@@ -73,7 +73,6 @@ static void tell_watcher(struct zk_session *s, struct zk_watcher *w,
 	dlki_zk_watcher_unlink(w);
 	w->watch = NULL;
 	w->fired = fired;
-	w->connects = s->connects;
 	if (!s->core)
 		return;
 	if (w->of_revokes)

@@ -23,8 +23,6 @@ struct zk_watcher {
 	struct zk_watch *watch;          /* NULL: not set, or fired */
 	struct zk_watcher *more;         /* of the same ticket */
 	enum zk_fired fired;
-	uint64_t connects;               /* the session's, when the watch
-					  * fired */
 	int own;                         /* the node is the ticket's */
 	int of_revokes;
 	int32_t version;                 /* of the node, as the ticket knows it;
