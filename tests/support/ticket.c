@@ -160,6 +160,15 @@ int ticket_release(struct ticket *t)
 	return ticket_release_for(t, PATIENCE_MS);
 }
 
+int ticket_release_begin(struct ticket *t)
+{
+	struct dlk_ticket *b = &t->base;
+	struct dlk_error err = { 0 };
+
+	return b->session->backend->release_begin(b, dlk_now() + PATIENCE_NS,
+						  &err);
+}
+
 void ticket_give(struct ticket *t)
 {
 	CHECK_OK(ticket_release(t));

@@ -47,6 +47,7 @@ uint64_t ticket_last(const struct ticket *t);
 int ticket_release(struct ticket *t);
 /* The same with a deadline. */
 int ticket_release_for(struct ticket *t, int64_t ms);
+int ticket_release_begin(struct ticket *t);
 void ticket_give(struct ticket *t); /* must succeed */
 /* Wait for the waiter's grant, and give it. */
 void ticket_turn(struct ticket *t);

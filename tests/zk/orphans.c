@@ -29,6 +29,21 @@ SHARED(zk_orphans, are_found_on_a_slow_way)
 	EVENTUALLY(children_are(DIR, 0));
 }
 
+/* The core repeats such a release, and may have no memory for the orphan. */
+SHARED(zk_orphans, are_left_by_a_deletion_that_was_lost)
+{
+	static struct ticket t;
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=12s");
+
+	ticket_take(&t, c);
+	lab_proxy_hold(p, t.owner);
+	CHECK_INT(ticket_release_begin(&t), ==, DLK_SENT);
+	EVENTUALLY(lab_proxy_stat(p, LAB_HELD) == 1);
+	lab_proxy_reset(p);
+	EVENTUALLY(children_are(DIR, 0));
+}
+
 static void allow(const char *dir, int32_t rights)
 {
 	struct ACL everybody = { rights, ZOO_ANYONE_ID_UNSAFE };
