@@ -42,6 +42,7 @@ const struct sim_scene sim_zk_scene = {
 	.name = "zk",
 	.upgrades = 2,
 	.resizes = 3,
+	.sends = 1,
 	.draw = draw_zk,
 	.begin = begin,
 	.end = sim_zk_server_stop,
