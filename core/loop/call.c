@@ -77,10 +77,8 @@ static void note_end(struct dlki_opcall *c, const struct dlki_op *base,
 		if (c->alone) /* `since` is the last request's */
 			dlk_answered(c->session->base, base->since, now);
 		break;
-	case DLKI_FAILED:
-		break;
 	default:
-		c->over |= now >= base->deadline;
+		break;
 	}
 }
 
@@ -100,7 +98,8 @@ static int has_ended(struct dlki_opcall_op *op, dlk_time now)
 	struct dlki_opcall *c = op->call;
 
 	note_end(c, &op->base, now);
-	if (!c->over && now < c->deadline && send_again(op))
+	op->over |= now >= op->base.deadline;
+	if (!op->over && now < c->deadline && send_again(op))
 		return 0;
 	note_failure(c, &op->base);
 	LIST_REMOVE(op, in_ops);
@@ -139,7 +138,7 @@ void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 	op->base.done = op_done;
 	op->session = s;
 	op->call = op->own = NULL;
-	op->resent = 0;
+	op->resent = op->over = op->unreachable = 0;
 }
 
 /* With the mutex locked. */
@@ -192,13 +191,15 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 }
 
 /* The caller no longer waits for the answers. */
-static void end_ops(struct dlki_opcall *c)
+static void end_ops(struct dlki_opcall *c, bool unreachable)
 {
 	struct dlki_opcall_op *op;
 
-	c->over = 1;
-	LIST_FOREACH(op, &c->ops, in_ops)
+	LIST_FOREACH(op, &c->ops, in_ops) {
+		op->over = 1;
+		op->unreachable |= unreachable;
 		dlki_cancel(&op->base);
+	}
 }
 
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
@@ -210,8 +211,8 @@ int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
 
 		if (dlki_drive(e, &call->waiter, end))
 			return 1;
-		if (!call->over && dlk_now() >= dlk_deadline(call->deadline))
-			end_ops(call);
+		if (dlk_now() >= dlk_deadline(call->deadline))
+			end_ops(call, 0);
 		else if (until != DLK_FOREVER && dlk_now() >= until)
 			return 0;
 	}
@@ -303,7 +304,7 @@ void dlki_opcall_forgo(struct dlki_opcall_op *op)
 	struct dlki_opcall *own = op->own;
 
 	own->told = NULL;
-	end_ops(own);
+	end_ops(own, 0);
 	dlki_push(op->session->engine);
 	LIST_REMOVE(own, in_calls);
 	op->own = NULL;
@@ -338,9 +339,8 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 			c->too_early = dlki_engine_hurry(s->engine);
 			continue;
 		}
-		c->unreachable = 1;
 		dlki_engine_why(s->engine, &c->why);
-		end_ops(c);
+		end_ops(c, 1);
 	}
 }
 
@@ -354,6 +354,6 @@ void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered)
 		c->too_early = 0;
 		if (answered > c->deadline && op &&
 		    op->base.verb == DLKI_ATTEMPT)
-			end_ops(c);
+			end_ops(c, 0);
 	}
 }

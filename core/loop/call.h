@@ -25,6 +25,8 @@ struct dlki_opcall_op {
 	bool anew;   /* it may be sent again after several requests, too */
 	bool resent; /* an earlier request of the call may still reach the
 		      * server */
+	bool over;   /* it ends, and is not sent again */
+	bool unreachable; /* ... because the server is: see the call's `why` */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
 		     * and may be sent again; or could not be sent for want of
 		     * memory */
@@ -46,8 +48,6 @@ struct dlki_opcall {
 	int alone;               /* there is a single op */
 	int too_early;           /* the try to connect began before the call,
 				  * and may fail */
-	int over;                /* ops end, and are not sent again */
-	int unreachable;         /* ... because the server is ... */
 	int on_heap;             /* an op's own */
 	struct dlk_session *told; /* no thread waits for the call, and the core
 				  * is to hear of the end by this id; or NULL */
@@ -55,8 +55,8 @@ struct dlki_opcall {
 	LIST_ENTRY(dlki_opcall) in_calls; /* the session's */
 
 	/* Of an error in a new call, only the code is set. */
-	struct dlk_error why;    /* ... for this reason: by now another thread
-				  * may have connected again */
+	struct dlk_error why;    /* the server could not be reached: by now
+				  * another thread may have connected again */
 	struct dlk_error failed; /* of the first op that failed, or got a last
 				  * answer without sense; code 0: no error */
 	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: not set */

@@ -35,13 +35,13 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 	if (op->base.outcome == DLKI_AGAIN)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"%s did not take the request", s->server);
-	if (call->unreachable)
+	if (op->unreachable)
 		why = call->why;
 	else
 		dlki_engine_why(s->engine, &why);
-	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
+	if (why.code != 0 && (!op->over || op->unreachable || !up)) {
 		*err = why;
-		if (!call->unreachable && is_word_of_a_server(why.code))
+		if (!op->unreachable && is_word_of_a_server(why.code))
 			err->code = DLOCK_EUNREACHABLE;
 		return err->code;
 	}

@@ -47,6 +47,72 @@ Test(opcall, tells_the_end_of_an_op_that_cannot_be_submitted)
 	cr_assert_eq(dlki_lock(rig.e), 0);
 }
 
+/* ---- A call for several ops ---------------------------------------------- */
+
+static void add(struct dlki_opcall *call, int i, dlk_time deadline)
+{
+	dlki_opcall_op_prepare(&ops[i], call->session, DLKI_ATTEMPT, deadline);
+	ops[i].base.id = (uint64_t)i + 1;
+	dlki_opcall_add(call, &ops[i]);
+}
+
+/* The last op goes on. */
+static void end(struct dlki_opcall *call, int last)
+{
+	cr_assert_eq(LIST_FIRST(&call->ops), &ops[last]);
+	cr_assert_null(LIST_NEXT(&ops[last], in_ops));
+	ops[last].call = NULL;
+	LIST_INIT(&call->ops);
+	dlki_opcall_end(call);
+	cr_assert_eq(dlki_lock(rig.e), 0);
+}
+
+/* The answer to the op with less time comes late. */
+Test(opcall, an_op_outlives_another_that_had_less_time)
+{
+	dlk_time soon = rig.world.clock + 7;
+	struct dlki_session s = { .engine = rig.e };
+	struct dlki_opcall call;
+
+	dlki_unlock(rig.e);
+	dlki_opcall_begin(&call, &s, never);
+	for (int i = 0; i < 3; i++)
+		add(&call, i, i == 0 ? soon : never);
+	rig_push();
+	rig_turn_until(soon);
+	rig_turn();
+	cr_assert_eq(ops[0].base.outcome, DLKI_UNANSWERED);
+	rig_say(0, "G 1\nM\nH\n");
+	cr_assert_not_null(ops[1].call, "it is sent again");
+	rig_say(0, "G 2\n");
+	cr_assert_eq(ops[1].base.outcome, DLKI_GRANTED);
+	end(&call, 2);
+}
+
+/* The server is back before the call has ended. */
+Test(opcall, an_op_that_found_no_server_begins_anew)
+{
+	struct dlki_session s = { .engine = rig.e };
+	struct dlki_opcall call;
+
+	dlki_unlock(rig.e);
+	dlki_opcall_begin(&call, &s, never);
+	add(&call, 0, never);
+	dlki_opcalls_unreachable(&s);
+	add(&call, 1, never);
+	rig_push();
+	cr_assert_eq(ops[0].base.outcome, DLKI_UNSENT);
+	cr_assert(ops[0].unreachable && !ops[1].unreachable);
+	add(&call, 0, never);
+	rig_push();
+	rig_say(0, "H\nM\n");
+	cr_assert_not_null(ops[0].call, "it is sent again");
+	rig_say(0, "G 1\n");
+	cr_assert_eq(ops[0].base.outcome, DLKI_GRANTED);
+	cr_assert(!ops[0].unreachable);
+	end(&call, 1);
+}
+
 /* ---- The reason of a failure --------------------------------------------- */
 
 /* A server refuses a connection: the store is unreachable, unless the engine
@@ -70,12 +136,11 @@ Test(opcall, tells_the_reason_of_the_engine)
 	s.engine = rig.e;
 	ops[0].base.outcome = DLKI_UNSENT;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct dlki_opcall call = {
-			.session = &s,
-			.over = 1,
-			.unreachable = cases[i].unreachable,
-		};
+		struct dlki_opcall call = { .session = &s };
 		struct dlk_error err;
+
+		ops[0].over = 1;
+		ops[0].unreachable = cases[i].unreachable;
 
 		dlk_fail(&rig.e->links[0]->why, cases[i].why, "no");
 		dlk_fail(&call.why, cases[i].why, "no");
@@ -102,7 +167,7 @@ Test(opcall, says_what_was_missing_in_time)
 	struct dlki_session s = { .server = "it" };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct dlki_opcall call = { .session = &s, .over = 1 };
+		struct dlki_opcall call = { .session = &s };
 		struct dlk_error err;
 
 		if (cases[i].up)
@@ -110,6 +175,7 @@ Test(opcall, says_what_was_missing_in_time)
 		else
 			rig_init("", 1);
 		s.engine = rig.e;
+		ops[0].over = 1;
 		ops[0].base.outcome = cases[i].outcome;
 		cr_assert_eq(dlki_opcall_error(&call, &ops[0], &err),
 			     DLOCK_EUNREACHABLE);

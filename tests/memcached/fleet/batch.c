@@ -92,7 +92,8 @@ static void take(struct memc_batch *b, struct dlki_opcall *call, size_t i)
 {
 	const struct memc_ticket *t = (struct memc_ticket *)b->tickets[i];
 
-	unreachable[t - tickets] = call->unreachable;
+	(void)call;
+	unreachable[t - tickets] = t->ask.unreachable;
 }
 
 /* Leave the tickets of the servers without an answer. */
