@@ -80,21 +80,32 @@ static int await(const struct memc_batch *b, struct memc_server *s,
 	return dlki_opcall_await_until(&s->batch, until);
 }
 
-/* Wait until then, at most, and take the results.  0: the server has not
- * answered. */
-static int end(struct memc_batch *b, struct memc_server *s, dlk_time until)
+/* Renewals added meanwhile may be under way all the time. */
+static void take_ended(struct memc_batch *b, struct memc_server *s)
 {
-	resume(s);
-	if (!await(b, s, until)) {
-		leave(b, s);
-		return 0;
-	}
 	for (size_t i = 0; i < b->n; i++) {
-		if (ticket(b, i)->server != s)
+		struct memc_ticket *t = ticket(b, i);
+
+		if (t->server != s || !t->in_batch || t->ask.call)
 			continue;
-		ticket(b, i)->in_batch = 0;
+		t->in_batch = 0;
 		if (b->take)
 			b->take(b, &s->batch, i);
+	}
+}
+
+/* Wait until then, at most, and take the results.  0: the server has not
+ * answered all. */
+static int end(struct memc_batch *b, struct memc_server *s, dlk_time until)
+{
+	int is_over;
+
+	resume(s);
+	is_over = await(b, s, until);
+	take_ended(b, s);
+	if (!is_over) {
+		leave(b, s);
+		return 0;
 	}
 	dlki_opcall_end(&s->batch);
 	s->in_batch = 0;

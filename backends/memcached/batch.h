@@ -23,8 +23,8 @@ struct memc_batch {
 	 * held. */
 	void (*add)(struct memc_batch *b, struct dlki_opcall *call,
 		    struct memc_ticket *t);
-	/* Take the result: all ops of the ticket's server have ended.  The
-	 * server's mutex is held.  May be NULL. */
+	/* Take the result: the ticket's op has ended.  The server's mutex is
+	 * held.  May be NULL. */
 	void (*take)(struct memc_batch *b, struct dlki_opcall *call, size_t i);
 	void *arg;
 };
@@ -33,9 +33,9 @@ struct memc_batch {
 void dlki_memc_batch(struct memc_batch *b);
 
 /* Begin the batch, or go on and add the tickets that are not in it; and wait
- * until a single server has answered, which is not `in_batch` any more, or the
- * deadline of its tickets has come.  With several servers, for a moment
- * only. */
+ * until a single server has answered all, which is not `in_batch` any more, or
+ * the deadline of its tickets has come.  With several servers, for a moment
+ * only.  Tickets whose results are taken are not `in_batch` any more. */
 void dlki_memc_batch_part(struct memc_batch *b);
 
 #endif

@@ -2,6 +2,7 @@
 /* A batch in parts while all servers are down, and the next tries to connect an
  * age away. */
 #include <criterion/criterion.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "backends/memcached/batch.h"
@@ -130,4 +131,41 @@ Test(memcached_batch, tries_each_server_that_is_down_at_once)
 	}
 	for (size_t i = 0; i < SERVERS; i++)
 		cr_assert(unreachable[i], "server %zu was not tried", i);
+}
+
+static int taken[SERVERS];
+
+static void note_taken(struct memc_batch *b, struct dlki_opcall *call, size_t i)
+{
+	(void)call;
+	taken[(struct memc_ticket *)b->tickets[i] - tickets]++;
+}
+
+/* The server takes the connection, and says nothing. */
+Test(memcached_batch, takes_a_result_beside_an_op_under_way)
+{
+	struct dlk_ticket *v[] = { &tickets[0].base, &tickets[1].base };
+	struct memc_batch b = { .session = &session,
+				.tickets = v,
+				.n = 2,
+				.add = add,
+				.take = note_taken };
+
+	cr_assert_eq(listen(bound, 1), 0);
+	tickets[1].server = &servers[0];
+	b.deadline = dlk_now() + patience_ms() * DLK_MS;
+	dlki_memc_batch_part(&b);
+	cr_expect(tickets[0].in_batch && tickets[1].in_batch);
+	dlki_session_lock(&servers[0].engine);
+	dlki_cancel(&tickets[0].ask.base);
+	dlki_session_unlock(&servers[0].engine);
+	dlki_memc_batch_part(&b);
+	cr_expect(taken[0] == 1 && !tickets[0].in_batch);
+	cr_expect(taken[1] == 0 && tickets[1].in_batch);
+	b.tickets = &v[1];
+	b.n = 1;
+	b.deadline = 0; /* a part looks at a single server */
+	for (int i = 0; i < SERVERS; i++)
+		dlki_memc_batch_part(&b);
+	cr_expect(taken[1] == 1 && !servers[0].in_batch);
 }
