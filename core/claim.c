@@ -126,6 +126,7 @@ void dlki_claim_unref(struct dlki_claim *claim)
 
 	if (--claim->refs > 0)
 		return;
+	assert(claim->state == DLKI_GONE && !claim->busy && !claim->upgrades);
 	if (claim->lost_fd >= 0)
 		close(claim->lost_fd);
 	if (claim->wanted_fd >= 0)

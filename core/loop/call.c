@@ -184,6 +184,7 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 		dlki_nomem(&call->failed);
 		return;
 	}
+	assert(!op->call);
 	call->waiter.done = 0; /* earlier ops may all have ended */
 	call->alone = LIST_EMPTY(&call->ops);
 	op->call = call;
@@ -306,6 +307,7 @@ void dlki_opcall_forgo(struct dlki_opcall_op *op)
 	own->told = NULL;
 	end_ops(own, 0);
 	dlki_push(op->session->engine);
+	assert(LIST_EMPTY(&own->ops));
 	LIST_REMOVE(own, in_calls);
 	op->own = NULL;
 	free(own);

@@ -2,6 +2,7 @@
 #include "core/loop/ops.h"
 #include "core/base/container.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- The end ------------------------------------------------------------- */
@@ -166,6 +167,7 @@ void dlki_ops_deliver(struct dlki_engine *e)
 
 int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
 {
+	assert(op->state == DLKI_OP_IDLE);
 	if (dlki_alarms_reserve(&e->alarms, 1) != 0)
 		return DLOCK_ENOMEM;
 	op->engine = e;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/session.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "core/base/container.h"
@@ -145,6 +146,7 @@ int dlki_session_open(struct dlki_session *s,
 
 void dlki_session_close(struct dlki_session *s)
 {
+	assert(LIST_EMPTY(&s->calls));
 	dlki_rouser_leave(&s->rouser);
 	if (s->engine) {
 		dlki_drive_end(s->engine);
