@@ -178,7 +178,7 @@ void dlki_memc_batch_part(struct memc_batch *b)
 
 		if (s->in_batch && end(b, s, until < end_at ? until : end_at))
 			return;
-		if (dlk_now() >= end_at)
+		if (dlk_now() >= dlk_deadline(end_at))
 			return;
 		if (looks % session->n == 0)
 			slice *= 2;

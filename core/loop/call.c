@@ -203,18 +203,20 @@ static void end_ops(struct dlki_opcall *c, bool unreachable)
 	}
 }
 
+/* A cancel ends the wait, and the call only if it is the waiter's alone. */
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
 {
 	struct dlki_engine *e = call->session->engine;
+	int goes_on = until != DLK_FOREVER;
 
 	while (!LIST_EMPTY(&call->ops)) {
-		dlk_time end = call->deadline < until ? call->deadline : until;
+		dlk_time last = call->deadline;
 
-		if (dlki_drive(e, &call->waiter, end))
+		if (dlki_drive(e, &call->waiter, last < until ? last : until))
 			return 1;
-		if (dlk_now() >= dlk_deadline(call->deadline))
+		if (dlk_now() >= (goes_on ? last : dlk_deadline(last)))
 			end_ops(call, 0);
-		else if (until != DLK_FOREVER && dlk_now() >= until)
+		else if (goes_on && dlk_now() >= dlk_deadline(until))
 			return 0;
 	}
 	return 1;

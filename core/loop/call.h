@@ -85,7 +85,8 @@ void dlki_opcall_await(struct dlki_opcall *call);
  * the pause before the next try. */
 void dlki_opcall_hurry(struct dlki_opcall *call);
 
-/* Wait until then, at most.  1: all ops have ended; 0: the call goes on. */
+/* Wait until then, at most; DLK_FOREVER: as dlki_opcall_await().  1: all ops
+ * have ended; 0: the call goes on. */
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until);
 
 /* Hurry, and leave the mutex to a later call of the core.  In a client without

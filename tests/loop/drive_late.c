@@ -344,3 +344,27 @@ Test(drive, a_call_gets_another_op, .init = setup)
 	for (unsigned int i = 0; i < 2; i++)
 		cr_assert_eq(call(DLKI_RELEASE, i + 1), DLKI_ANSWERED);
 }
+
+/* The ops are of others, too. */
+Test(drive, a_cancelled_wait_leaves_the_call, .init = setup)
+{
+	struct dlk_session base = { 0 };
+	struct dlki_session s = { .base = &base, .engine = engine };
+	_Atomic uint64_t cancels = 1;
+	struct dlki_patience patience = { .cancels = &cancels };
+	struct dlki_opcall_op op = { 0 };
+	struct dlki_opcall of;
+
+	write_held_up = 1;
+	dlki_opcall_begin(&of, &s, soon());
+	dlki_opcall_op_prepare(&op, &s, DLKI_ATTEMPT, soon());
+	op.base.id = 1;
+	dlki_opcall_add(&of, &op);
+	dlki_patience_begin(&patience);
+	cr_expect_eq(dlki_opcall_await_until(&of, soon()), 0);
+	dlki_patience_end(&patience);
+	cr_expect_eq(LIST_FIRST(&of.ops), &op);
+	of.deadline = 0;
+	dlki_opcall_await(&of);
+	dlki_opcall_end(&of);
+}
