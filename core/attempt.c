@@ -49,9 +49,9 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	return DLKI_GRANTED;
 }
 
-/* Ask the store once. */
+/* Ask the store once.  Once granted, the ticket is the renewer's, too. */
 static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
-			struct dlk_error *err)
+			int no_wait, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	struct dlk_ticket *t = claim->ticket;
@@ -64,7 +64,9 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	t->settled = t->resent = 0;
 	t->renew_from = 0;
 	err->code = 0;
+	t->no_wait = no_wait;
 	DLKI_STORE(c, verdict = c->backend->attempt(t, limit, err));
+	t->no_wait = 0;
 	if (verdict == DLK_LATER)
 		return DLKI_ASKS;
 	if (verdict == DLK_FAILED)
@@ -101,14 +103,14 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
  * an attempt would leave another clean-up.
  */
 static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
-		   struct dlk_error *err)
+		   int no_wait, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	dlk_time latest;
 	int rc, swept;
 
 	claim->ticket->overtime = 0;
-	rc = attempt_once(claim, now, limit, err);
+	rc = attempt_once(claim, now, limit, no_wait, err);
 	limit += claim->ticket->overtime;
 	if (rc != DLOCK_EBUSY)
 		return rc;
@@ -127,7 +129,7 @@ static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 				"in the way, and no time was left to ask again",
 				dlki_kind_name(claim->record->kind),
 				claim->record->name);
-	return attempt_once(claim, now, limit, err);
+	return attempt_once(claim, now, limit, no_wait, err);
 }
 
 static void set_times(struct dlki_acquire *a, dlk_time now)
@@ -157,9 +159,7 @@ int dlki_attempt(struct dlki_acquire *a, dlk_time now, struct dlk_error *err)
 		t->last = w->once || now >= w->deadline;
 		t->is_try = w->is_try;
 	}
-	t->no_wait = w->no_wait;
-	rc = attempt(claim, a->asked_at, a->limit, err);
-	t->no_wait = 0;
+	rc = attempt(claim, a->asked_at, a->limit, w->no_wait, err);
 	a->asks = rc == DLKI_ASKS;
 	return rc;
 }
