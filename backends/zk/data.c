@@ -93,8 +93,12 @@ void dlki_zk_data_up(struct zk_session *s)
 
 void dlki_zk_data_over(struct zk_session *s)
 {
-	while (!TAILQ_EMPTY(&s->unanswered))
-		forget(s, TAILQ_FIRST(&s->unanswered));
+	struct zk_data *d = TAILQ_FIRST(&s->unanswered), *next;
+
+	for (; d; d = next) {
+		next = TAILQ_NEXT(d, in_all);
+		forget(s, d);
+	}
 }
 
 /* ---- Reading ------------------------------------------------------------- */

@@ -108,10 +108,10 @@ static void draw_sick(struct sim_model_weather *w, struct sim_chance *chance)
 static int is_far(const struct sim_model_weather *w, const struct sim_terms *t,
 		  size_t member)
 {
-	uint64_t way_us = w->wires.delay_us + w->slow_us[member];
+	uint64_t trip_us = 2 * (w->wires.delay_us + w->slow_us[member]);
 
 	return !strstr(t->uri, "ask=") &&
-	       ATTEMPT_TRIPS * 2 * way_us > (uint64_t)t->close_ms * 1000;
+	       trip_us * ATTEMPT_TRIPS > (uint64_t)t->close_ms * 1000;
 }
 
 void sim_fleet_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
