@@ -19,7 +19,8 @@ static enum dlk_renewal take_answer(struct redis_ticket *t,
 	return renewal;
 }
 
-/* Begin the session's call for renewals, or go on with it. */
+/* Begin the session's call for renewals, or go on with it; deadline 0: end what
+ * is under way. */
 static struct dlki_opcall *begin(struct redis_session *s, dlk_time deadline)
 {
 	struct dlki_opcall *call = &s->renewals;
@@ -29,7 +30,7 @@ static struct dlki_opcall *begin(struct redis_session *s, dlk_time deadline)
 	else
 		dlki_opcall_begin(call, &s->loop, deadline);
 	s->renews = 1;
-	if (call->deadline < deadline || deadline <= dlk_now())
+	if (call->deadline < deadline || deadline == 0)
 		call->deadline = deadline;
 	return call;
 }
