@@ -327,7 +327,7 @@ int dlki_renewals_hurry(const struct dlki_claim *claim, dlk_time deadline)
 	struct dlock_client *c = claim->client;
 	struct dlki_renewals *b = c->schedule.renewals;
 
-	if (!b || b->used || !has(b, claim))
+	if (b->used || !has(b, claim))
 		return 0;
 	begin_use(c, b);
 	renew_batch(c, b, deadline, 0);

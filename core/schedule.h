@@ -44,10 +44,9 @@ struct dlki_schedule {
 	int64_t linger_ms;         /* by which a claim outlives the lease */
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
 
-	/* Of a client without threads, on a store that answers later, or renews
-	 * later; else 0.  No thread waits for the clean-ups and renewals under
-	 * way.  While there are as many as there is room for, no more become
-	 * due. */
+	/* Of a client without threads, on a store that answers later; else 0.
+	 * No thread waits for the clean-ups and renewals under way.  While
+	 * there are as many as there is room for, no more become due. */
 	struct dlki_cleanups *cleanups;
 	struct dlki_renewals *renewals;
 	bool work_is_full, clean_is_full;

@@ -325,9 +325,8 @@ struct dlock_backend {
 	 * there is, call dlk_go_on() with the id 0.
 	 * The core calls again with the pending tickets, and perhaps with more,
 	 * until no verdict is PENDING.  The deadline is that of the tickets
-	 * that were not pending; a deadline that is over ends the pending, too.
-	 * Each call has an err of its own, for the claims that are UNKNOWN
-	 * then.
+	 * that were not pending; a deadline of 0 ends the pending, too.  Each
+	 * call has an err of its own, for the claims that are UNKNOWN then.
 	 */
 	void (*renew)(struct dlk_session *s, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,
